@@ -1,0 +1,2 @@
+//! The `recount` command.
+fn main() {}

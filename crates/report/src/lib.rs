@@ -1,0 +1,1 @@
+//! Answers as plain structs, one module per question.

@@ -1,0 +1,1 @@
+//! Homes made for tests and benchmarks.

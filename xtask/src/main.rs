@@ -1,0 +1,2 @@
+//! Checks, benchmarks, corpora and docs.
+fn main() {}
