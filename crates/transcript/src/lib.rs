@@ -1,1 +1,6 @@
 //! Claude Code's files: bytes, lines, entries, sessions.
+
+pub mod diagnostic;
+pub mod id;
+pub mod json;
+pub mod time;

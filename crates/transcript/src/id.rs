@@ -1,0 +1,110 @@
+//! Names of things. Ids in the files are usually UUIDs, but nothing promises it, so each is text.
+
+use crate::json::Str;
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(Box<str>);
+
+        impl $name {
+            /// The id as it is written in the files.
+            pub fn new(text: impl Into<Box<str>>) -> Self {
+                Self(text.into())
+            }
+
+            /// The id as text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    };
+}
+
+id!(
+    /// A session: the stem of its file, `sessionId` on its entries.
+    SessionId
+);
+id!(
+    /// A subagent: `agentId` on its entries, `agent-<id>.jsonl` as a file.
+    AgentId
+);
+id!(
+    /// A tool call: `tool_use.id`, `tool_result.tool_use_id`.
+    ToolUseId
+);
+
+/// Any id as one number, for joining: a UUID is itself, other text is hashed (FNV-1a, 128 bits).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Key(pub u128);
+
+impl Key {
+    /// The key of an id's text.
+    pub fn of(id: &[u8]) -> Self {
+        uuid(id).map_or_else(|| Self(hash(id)), Self)
+    }
+
+    /// The key of an id as it stands in JSON.
+    pub fn of_str(id: Str<'_>) -> Self {
+        if memchr::memchr(b'\\', id.raw()).is_some() {
+            return Self::of(id.text().as_bytes());
+        }
+        Self::of(id.raw())
+    }
+
+    /// Half of the key, for tables over whole homes.
+    pub fn short(self) -> u64 {
+        (self.0 >> 64) as u64 ^ self.0 as u64
+    }
+}
+
+/// The number a UUID in its usual form stands for.
+fn uuid(text: &[u8]) -> Option<u128> {
+    if text.len() != 36 {
+        return None;
+    }
+    let mut number = 0u128;
+    for (i, &b) in text.iter().enumerate() {
+        if matches!(i, 8 | 13 | 18 | 23) {
+            if b != b'-' {
+                return None;
+            }
+            continue;
+        }
+        // Upper case would make two texts one number.
+        let digit = match b {
+            b'0'..=b'9' => b - b'0',
+            b'a'..=b'f' => b - b'a' + 10,
+            _ => return None,
+        };
+        number = number << 4 | u128::from(digit);
+    }
+    Some(number)
+}
+
+fn hash(text: &[u8]) -> u128 {
+    const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013B;
+    text.iter().fold(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d, |hash, &b| {
+        (hash ^ u128::from(b)).wrapping_mul(PRIME)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_uuid_is_its_number_and_other_text_a_hash() {
+        assert_eq!(Key::of(b"00000000-0000-0000-0000-0000000000ff"), Key(255));
+        assert_ne!(Key::of(b"00000000-0000-0000-0000-0000000000FF"), Key(255));
+        assert_ne!(Key::of(b"toolu_01"), Key::of(b"toolu_02"));
+        assert_eq!(Key::of(b"a/b"), Key::of_str(Str::new(br"a\/b")));
+    }
+}
