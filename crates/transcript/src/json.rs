@@ -162,6 +162,9 @@ impl std::fmt::Debug for Raw<'_> {
 }
 
 impl<'a> Raw<'a> {
+    /// The value `null`.
+    pub(crate) const NULL: Raw<'static> = Raw(b"null");
+
     /// The first JSON value in `bytes`, without the white space around it.
     pub fn new(bytes: &'a [u8]) -> Result<Self, Broken> {
         Cursor::new(bytes).value()
@@ -312,6 +315,11 @@ impl<'a> Cursor<'a> {
 
     pub(crate) fn pos(&self) -> usize {
         self.pos
+    }
+
+    /// The value that began at `start` and was just passed.
+    pub(crate) fn since(&self, start: usize) -> Raw<'a> {
+        Raw(&self.bytes[start..self.pos])
     }
 
     fn broken<T>(&self) -> Result<T, Broken> {

@@ -1,0 +1,438 @@
+//! Tools: what a call was about and what came of it, from its input and its `toolUseResult`.
+//!
+//! `toolUseResult` is an object, a string (errors, old tools) or an array (MCP), and missing on
+//! most subagents' results; so every answer here is optional. Objects stay raw: each tool has its
+//! own members, and they change with every release ([`RESULT_FIELDS`] lists the known ones).
+
+use std::borrow::Cow;
+
+use crate::json::{Raw, Str};
+
+/// The kind of thing a tool does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Action {
+    /// Looks at files.
+    Read,
+    /// Changes files.
+    Edit,
+    /// Runs commands.
+    Run,
+    /// Starts or steers subagents.
+    Agent,
+    /// Asks the web.
+    Web,
+    /// Keeps lists, plans, asks the person.
+    Plan,
+    /// Anything else, MCP among it.
+    Other,
+}
+
+impl Action {
+    /// The action of a tool by its name.
+    pub fn of(tool: &str) -> Self {
+        match tool {
+            "Read" | "Grep" | "Glob" | "LS" | "NotebookRead" | "LSP" | "ReadMcpResource"
+            | "ListMcpResources" => Self::Read,
+            "Edit" | "Write" | "MultiEdit" | "NotebookEdit" => Self::Edit,
+            "Bash" | "PowerShell" | "BashOutput" | "KillShell" | "KillBash" | "Monitor" => Self::Run,
+            "Task" | "Agent" | "TaskOutput" | "TaskStop" | "SendMessage" | "TeamCreate"
+            | "TeamDelete" | "ListAgents" | "Workflow" | "Skill" => Self::Agent,
+            "WebSearch" | "WebFetch" => Self::Web,
+            "TodoWrite" | "TaskCreate" | "TaskGet" | "TaskList" | "TaskUpdate"
+            | "AskUserQuestion" | "EnterPlanMode" | "ExitPlanMode" => Self::Plan,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// Server and tool of an MCP tool's name, `mcp__server__tool`.
+pub fn mcp_name(tool: &str) -> Option<(&str, &str)> {
+    tool.strip_prefix("mcp__")?.split_once("__")
+}
+
+/// What a call is about, in a few words: the path, command, pattern, question.
+pub fn subject<'a>(tool: &str, input: Raw<'a>) -> Option<Cow<'a, str>> {
+    let keys: &[&str] = match tool {
+        "Read" | "Edit" | "Write" | "MultiEdit" => &["file_path"],
+        "NotebookEdit" | "NotebookRead" => &["notebook_path"],
+        "Bash" | "PowerShell" => &["command"],
+        "Grep" | "Glob" => &["pattern"],
+        "LS" => &["path"],
+        "Task" | "Agent" => &["description", "prompt"],
+        "WebSearch" => &["query"],
+        "WebFetch" => &["url"],
+        "Skill" => &["skill", "command"],
+        "TaskCreate" => &["subject"],
+        "TaskUpdate" | "TaskGet" | "TaskOutput" | "TaskStop" => &["taskId", "task_id"],
+        "BashOutput" | "KillShell" | "KillBash" => &["bash_id", "shell_id"],
+        "SendMessage" => &["summary", "to", "recipient"],
+        "ToolSearch" => &["query"],
+        _ => &[],
+    };
+    keys.iter()
+        .find_map(|key| input.string(key))
+        .or_else(|| question(tool, input))
+        .or_else(|| input.fields().find_map(|(_, value)| scalar(value)))
+}
+
+fn question<'a>(tool: &str, input: Raw<'a>) -> Option<Cow<'a, str>> {
+    (tool == "AskUserQuestion").then(|| input.get("questions")?.items().next()?.string("question"))?
+}
+
+fn scalar(value: Raw<'_>) -> Option<Cow<'_, str>> {
+    value.text().filter(|text| !text.is_empty()).or_else(|| {
+        let is_number = value.f64().is_some();
+        is_number.then(|| String::from_utf8_lossy(value.bytes()))
+    })
+}
+
+/// The file that a call names, absolute or not, as it was recorded.
+pub fn path_of<'a>(tool: &str, input: Option<Raw<'a>>, result: Option<Raw<'a>>) -> Option<Cow<'a, str>> {
+    let from_result = || {
+        let result = result?;
+        result
+            .string("filePath")
+            .or_else(|| result.string("notebook_path"))
+            .or_else(|| result.get("file")?.string("filePath"))
+    };
+    match tool {
+        "Read" | "Edit" | "Write" | "MultiEdit" | "NotebookEdit" | "NotebookRead" => from_result()
+            .or_else(|| input?.string("file_path").or_else(|| input?.string("notebook_path"))),
+        _ => None,
+    }
+}
+
+/// Lines that a successful call changed in a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// The file, as recorded.
+    pub path: String,
+    /// Lines added.
+    pub added: u32,
+    /// Lines removed.
+    pub removed: u32,
+    /// The file did not exist before.
+    pub created: bool,
+    /// Counted from the call's input, because the result has no patch.
+    pub estimated: bool,
+}
+
+/// The change that a successful call of `tool` made, if it is one that changes files.
+pub fn change(tool: &str, input: Option<Raw<'_>>, result: Option<Raw<'_>>) -> Option<Change> {
+    if Action::of(tool) != Action::Edit {
+        return None;
+    }
+    let path = path_of(tool, input, result)?.into_owned();
+    let object = result.filter(|r| r.is_object());
+    let (added, removed, created, estimated) = match object {
+        Some(result) => from_result(tool, result, input),
+        None => from_input(tool, input?),
+    };
+    Some(Change { path, added, removed, created, estimated })
+}
+
+type Counts = (u32, u32, bool, bool);
+
+fn from_result(tool: &str, result: Raw<'_>, input: Option<Raw<'_>>) -> Counts {
+    let created = result.get("type").and_then(Raw::str).is_some_and(|t| t.is("create"));
+    if created {
+        let lines = result.get("content").and_then(Raw::str).map_or(0, count_lines);
+        return (lines, 0, true, false);
+    }
+    if tool == "NotebookEdit" {
+        let source = |key| result.string(key).or_else(|| input?.string(key));
+        let (added, removed) =
+            changed_lines(source("old_source").as_deref(), source("new_source").as_deref());
+        return (added, removed, false, true);
+    }
+    match result.some("structuredPatch") {
+        Some(patch) => {
+            let (added, removed) = patch_counts(patch);
+            (added, removed, false, false)
+        }
+        None => input.map_or((0, 0, false, true), |input| from_input(tool, input)),
+    }
+}
+
+fn from_input(tool: &str, input: Raw<'_>) -> Counts {
+    let pair = |edit: Raw<'_>| {
+        let (old, new) = (edit.string("old_string"), edit.string("new_string"));
+        changed_lines(old.as_deref(), new.as_deref())
+    };
+    let (added, removed) = match tool {
+        "Write" => (input.get("content").and_then(Raw::str).map_or(0, count_lines), 0),
+        "MultiEdit" => input
+            .get("edits")
+            .map(|edits| edits.items().map(pair).fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1)))
+            .unwrap_or((0, 0)),
+        "NotebookEdit" => changed_lines(None, input.string("new_source").as_deref()),
+        _ => pair(input),
+    };
+    (added, removed, false, true)
+}
+
+/// Lines of `new` and `old` between their common beginning and end.
+fn changed_lines(old: Option<&str>, new: Option<&str>) -> (u32, u32) {
+    let lines = |text: Option<&str>| text.map_or(Vec::new(), |t| t.lines().map(str::to_owned).collect());
+    let (old, new): (Vec<String>, Vec<String>) = (lines(old), lines(new));
+    let same = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
+    let (old, new) = (&old[same..], &new[same..]);
+    let tail = old.iter().rev().zip(new.iter().rev()).take_while(|(a, b)| a == b).count();
+    ((new.len() - tail) as u32, (old.len() - tail) as u32)
+}
+
+/// Lines of undecoded text: a last line without newline counts.
+fn count_lines(text: Str<'_>) -> u32 {
+    if text.is_empty() {
+        return 0;
+    }
+    let text = text.text();
+    (memchr::memchr_iter(b'\n', text.as_bytes()).count() + usize::from(!text.ends_with('\n'))) as u32
+}
+
+/// Lines added and removed by a `structuredPatch`, without decoding them.
+fn patch_counts(patch: Raw<'_>) -> (u32, u32) {
+    let lines = patch.items().filter_map(|hunk| hunk.get("lines")).flat_map(Raw::items);
+    lines.fold((0, 0), |(added, removed), line| match line.bytes() {
+        [b'"', b'+', ..] => (added + 1, removed),
+        [b'"', b'-', ..] => (added, removed + 1),
+        _ => (added, removed),
+    })
+}
+
+/// One hunk of a `structuredPatch`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hunk {
+    /// First line in the old file.
+    pub old_start: u64,
+    /// First line in the new file.
+    pub new_start: u64,
+    /// Lines with their mark: ` `, `+`, `-` or `\`.
+    pub lines: Vec<String>,
+}
+
+/// The hunks of an edit's result; empty when there is no patch.
+pub fn hunks(result: Raw<'_>) -> Vec<Hunk> {
+    let number = |hunk: Raw<'_>, key: &str| hunk.get(key).and_then(Raw::u64).unwrap_or(1);
+    let Some(patch) = result.get("structuredPatch") else { return Vec::new() };
+    patch
+        .items()
+        .map(|hunk| Hunk {
+            old_start: number(hunk, "oldStart"),
+            new_start: number(hunk, "newStart"),
+            lines: hunk
+                .get("lines")
+                .map(|lines| lines.items().filter_map(|l| Some(l.text()?.into_owned())).collect())
+                .unwrap_or_else(Vec::new),
+        })
+        .collect()
+}
+
+/// The subagent that a call's result names: `toolUseResult.agentId`, a teammate's `agent_id`, or
+/// the text's tail `agentId: … (`.
+pub fn agent_of<'a>(result: Option<Raw<'a>>, shown: Option<&'a str>) -> Option<Cow<'a, str>> {
+    let named = result.and_then(|r| r.string("agentId").or_else(|| r.string("agent_id")));
+    named.filter(|id| !id.is_empty()).or_else(|| {
+        let tail = shown?.rsplit_once("agentId: ")?.1;
+        let end = tail.find(|c: char| !c.is_ascii_alphanumeric() && c != '-' && c != '_');
+        let id = &tail[..end.unwrap_or(tail.len())];
+        (!id.is_empty()).then_some(Cow::Borrowed(id))
+    })
+}
+
+/// A commit that a command made: its hash and subject.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Commit {
+    /// The hash, as short as git printed it.
+    pub hash: String,
+    /// The branch git named, if it did.
+    pub branch: Option<String>,
+    /// The first line of the message, if it was printed.
+    pub subject: Option<String>,
+}
+
+/// The commits of a command: what `gitOperation` says, else what `git commit` printed.
+pub fn commits(command: &str, output: &str, result: Option<Raw<'_>>) -> Vec<Commit> {
+    if !command.contains("git") || !command.contains("commit") {
+        return recorded_commit(result).into_iter().collect();
+    }
+    let printed: Vec<_> = output.lines().filter_map(printed_commit).collect();
+    if printed.is_empty() { recorded_commit(result).into_iter().collect() } else { printed }
+}
+
+fn recorded_commit(result: Option<Raw<'_>>) -> Option<Commit> {
+    let commit = result?.get("gitOperation")?.some("commit")?;
+    let hash = commit.string("sha").or_else(|| commit.string("hash")).or_else(|| commit.text())?;
+    Some(Commit { hash: hash.into_owned(), branch: None, subject: None })
+}
+
+/// `[branch 1a2b3c4] subject`, also `[branch (root-commit) 1a2b3c4] subject`.
+fn printed_commit(line: &str) -> Option<Commit> {
+    let (head, subject) = line.trim_start().strip_prefix('[')?.split_once("] ")?;
+    let (branch, hash) = head.rsplit_once(' ')?;
+    let is_hash = (7..=40).contains(&hash.len()) && hash.bytes().all(|b| b.is_ascii_hexdigit());
+    let branch = branch.trim_end_matches(" (root-commit)");
+    is_hash.then(|| Commit {
+        hash: hash.to_owned(),
+        branch: Some(branch.to_owned()),
+        subject: Some(subject.to_owned()),
+    })
+}
+
+/// Known members of `toolUseResult` objects by tool; tools that are not here are not judged.
+pub const RESULT_FIELDS: &[(&str, &[&str])] = &[
+    (
+        "Bash",
+        &[
+            "stdout",
+            "stderr",
+            "interrupted",
+            "isImage",
+            "noOutputExpected",
+            "returnCodeInterpretation",
+            "backgroundTaskId",
+            "backgroundedByUser",
+            "assistantAutoBackgrounded",
+            "timedOutAfterMs",
+            "backgroundCwdHint",
+            "persistedOutputPath",
+            "persistedOutputSize",
+            "rawOutputPath",
+            "structuredContent",
+            "dangerouslyDisableSandbox",
+            "staleReadFileStateHint",
+            "ghRateLimitHint",
+            "gitOperation",
+            "backgroundEndsWithFinalResponse",
+            "backgroundWakesOwner",
+            "sandbox",
+            "tokenSaverOutput",
+            "bashEditDiff",
+        ],
+    ),
+    ("Read", &["type", "file", "firstPage"]),
+    (
+        "Edit",
+        &[
+            "filePath",
+            "oldString",
+            "newString",
+            "originalFile",
+            "structuredPatch",
+            "userModified",
+            "replaceAll",
+            "gitDiff",
+            "staged",
+            "memdirStamped",
+            "staleRecovered",
+        ],
+    ),
+    ("MultiEdit", &["filePath", "edits", "originalFileContents", "structuredPatch", "userModified"]),
+    (
+        "Write",
+        &[
+            "type",
+            "filePath",
+            "content",
+            "structuredPatch",
+            "originalFile",
+            "userModified",
+            "gitDiff",
+            "staged",
+            "memdirStamped",
+        ],
+    ),
+    (
+        "Glob",
+        &[
+            "filenames",
+            "durationMs",
+            "numFiles",
+            "truncated",
+            "totalMatches",
+            "countIsComplete",
+            "timedOut",
+        ],
+    ),
+    (
+        "Grep",
+        &[
+            "mode",
+            "numFiles",
+            "filenames",
+            "content",
+            "numLines",
+            "numMatches",
+            "totalFiles",
+            "totalLines",
+            "appliedLimit",
+            "appliedOffset",
+            "timedOut",
+        ],
+    ),
+    ("TodoWrite", &["oldTodos", "newTodos", "verificationNudgeNeeded"]),
+    (
+        "WebFetch",
+        &["bytes", "code", "codeText", "result", "durationMs", "url", "detachedToolCall"],
+    ),
+    (
+        "WebSearch",
+        &["query", "results", "durationSeconds", "searchCount", "detachedToolCall"],
+    ),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn raw(json: &str) -> Raw<'_> {
+        Raw::new(json.as_bytes()).expect("valid")
+    }
+
+    #[test]
+    fn an_edit_counts_its_patch() {
+        // FORMAT 7: Edit `filePath, …, structuredPatch[{oldStart,oldLines,newStart,newLines,lines}]`.
+        let result = r#"{"filePath":"/a.rs","originalFile":null,"structuredPatch":[{"oldStart":10,"oldLines":3,"newStart":10,"newLines":4,"lines":[" a","-b","+c","+d"," e","\\ No newline at end of file"]}]}"#;
+        let change = change("Edit", None, Some(raw(result))).expect("a change");
+        assert_eq!((change.added, change.removed, change.estimated), (2, 1, false));
+        assert_eq!(hunks(raw(result))[0].lines[1], "-b");
+    }
+
+    #[test]
+    fn a_created_file_counts_its_lines() {
+        let result = r#"{"type":"create","filePath":"/a","content":"x\ny\n","structuredPatch":[],"originalFile":null}"#;
+        let change = change("Write", None, Some(raw(result))).expect("a change");
+        assert_eq!((change.added, change.removed, change.created), (2, 0, true));
+    }
+
+    #[test]
+    fn without_a_result_the_input_is_an_estimate() {
+        let input = r#"{"file_path":"/a","old_string":"a\nb\nc","new_string":"a\nX\nY\nc"}"#;
+        let change = change("Edit", Some(raw(input)), None).expect("a change");
+        assert_eq!((change.added, change.removed, change.estimated), (2, 1, true));
+    }
+
+    #[test]
+    fn a_subagent_is_named_by_result_or_text() {
+        assert_eq!(agent_of(Some(raw(r#"{"agentId":"a1b2"}"#)), None).as_deref(), Some("a1b2"));
+        let text = "done\nagentId: a438446 (for resuming to continue this agent's work if needed)";
+        assert_eq!(agent_of(None, Some(text)).as_deref(), Some("a438446"));
+        assert_eq!(agent_of(Some(raw(r#""Error: x""#)), Some("no id")), None);
+    }
+
+    #[test]
+    fn commits_come_from_what_git_printed() {
+        let out = "[main 2e06a57] Fix it\n 1 file changed\n[x (root-commit) 1234567] Start";
+        let got = commits("git commit -m x", out, None);
+        assert_eq!(got.len(), 2);
+        assert_eq!((got[0].hash.as_str(), got[0].subject.as_deref()), ("2e06a57", Some("Fix it")));
+        assert_eq!(got[1].branch.as_deref(), Some("x"));
+        assert!(commits("git commit", "[not a hash] x", None).is_empty());
+    }
+
+    #[test]
+    fn mcp_names_split() {
+        assert_eq!(mcp_name("mcp__github__create_issue"), Some(("github", "create_issue")));
+        assert_eq!(mcp_name("Bash"), None);
+    }
+}

@@ -1,0 +1,272 @@
+//! Bytes into lines. A line is named by its offset; the lines of a file joined are the file.
+//!
+//! [`Lines`] walks bytes in memory, [`LineReader`] any reader in bounded memory. A line longer
+//! than [`HELD`] is not held whole: its long strings are cut down first ([`Line::length`] still
+//! counts the bytes in the file). Nothing is decoded or judged here.
+
+use std::io::{self, Read};
+
+use memchr::memchr;
+
+/// Lines up to this many bytes are held as they are.
+pub const HELD: usize = 32 << 20;
+/// What is left of each string of a line that is longer.
+const KEPT_OF_STRING: usize = 64 << 10;
+const CHUNK: usize = 256 << 10;
+
+/// One line with its ending.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Line<'a> {
+    /// Where it begins in the file.
+    pub offset: u64,
+    /// Bytes it takes in the file, ending included.
+    pub length: u64,
+    /// Its bytes, ending included; fewer than `length` when it was cut down.
+    pub bytes: &'a [u8],
+}
+
+impl Line<'_> {
+    /// Whether the line ends in a newline. The last line of a growing file may not, yet.
+    pub fn is_finished(&self) -> bool {
+        self.bytes.last() == Some(&b'\n')
+    }
+
+    /// Whether `bytes` is less than what stands in the file.
+    pub fn is_condensed(&self) -> bool {
+        self.bytes.len() as u64 != self.length
+    }
+}
+
+/// The lines of bytes in memory.
+#[derive(Debug, Clone)]
+pub struct Lines<'a> {
+    rest: &'a [u8],
+    offset: u64,
+}
+
+impl<'a> Lines<'a> {
+    /// The lines of `bytes`, which begin at `offset` of their file.
+    pub fn new(bytes: &'a [u8], offset: u64) -> Self {
+        Self { rest: bytes, offset }
+    }
+}
+
+impl<'a> Iterator for Lines<'a> {
+    type Item = Line<'a>;
+
+    fn next(&mut self) -> Option<Line<'a>> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        let end = memchr(b'\n', self.rest).map_or(self.rest.len(), |at| at + 1);
+        let (bytes, rest) = self.rest.split_at(end);
+        let line = Line { offset: self.offset, length: end as u64, bytes };
+        self.rest = rest;
+        self.offset += end as u64;
+        Some(line)
+    }
+}
+
+/// The lines of a reader, in memory bounded by [`HELD`].
+#[derive(Debug)]
+pub struct LineReader<R> {
+    input: R,
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+    offset: u64,
+    at_end: bool,
+}
+
+impl<R: Read> LineReader<R> {
+    /// Reads lines from `input`, whose first byte stands at `offset` of the file.
+    pub fn new(input: R, offset: u64) -> Self {
+        Self { input, buffer: Vec::new(), start: 0, end: 0, offset, at_end: false }
+    }
+
+    /// The next line; `None` at the end.
+    pub fn next_line(&mut self) -> io::Result<Option<Line<'_>>> {
+        let mut seen = 0;
+        loop {
+            if let Some(at) = memchr(b'\n', &self.buffer[self.start + seen..self.end]) {
+                return Ok(Some(self.take(seen + at + 1)));
+            }
+            seen = self.end - self.start;
+            if self.at_end {
+                return Ok((seen > 0).then(|| self.take(seen)));
+            }
+            if seen >= HELD {
+                return self.condensed().map(Some);
+            }
+            self.fill()?;
+        }
+    }
+
+    fn take(&mut self, length: usize) -> Line<'_> {
+        let bytes = self.start..self.start + length;
+        let line_offset = self.offset;
+        self.start += length;
+        self.offset += length as u64;
+        Line { offset: line_offset, length: length as u64, bytes: &self.buffer[bytes] }
+    }
+
+    /// Reads on, making room first: what is held moves to the front, the buffer grows if it is full.
+    fn fill(&mut self) -> io::Result<()> {
+        self.buffer.copy_within(self.start..self.end, 0);
+        self.end -= self.start;
+        self.start = 0;
+        if self.end < CHUNK / 2 && self.buffer.len() > 4 * CHUNK {
+            self.buffer = self.buffer[..self.end].to_vec();
+        }
+        if self.buffer.len() < self.end + CHUNK {
+            let size = (self.buffer.len() * 2).clamp(CHUNK, HELD + CHUNK).max(self.end + CHUNK);
+            self.buffer.resize(size, 0);
+        }
+        self.end += self.read_some()?;
+        Ok(())
+    }
+
+    fn read_some(&mut self) -> io::Result<usize> {
+        loop {
+            match self.input.read(&mut self.buffer[self.end..]) {
+                Ok(0) => {
+                    self.at_end = true;
+                    return Ok(0);
+                }
+                Ok(n) => return Ok(n),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// A line that is too long to hold: cuts it down piece by piece up to its newline.
+    fn condensed(&mut self) -> io::Result<Line<'_>> {
+        let mut short = Condenser::default();
+        let mut length = 0u64;
+        loop {
+            let piece = &self.buffer[self.start..self.end];
+            let newline = memchr(b'\n', piece);
+            let used = newline.map_or(piece.len(), |at| at + 1);
+            short.push(&piece[..used]);
+            length += used as u64;
+            self.start += used;
+            if newline.is_some() || self.at_end {
+                break;
+            }
+            self.start = 0;
+            self.end = 0;
+            self.end = self.read_some()?;
+        }
+        let left = self.buffer[self.start..self.end].to_vec();
+        self.buffer = short.out;
+        let line = self.buffer.len();
+        self.buffer.extend_from_slice(&left);
+        (self.start, self.end) = (line, line + left.len());
+        let offset = self.offset;
+        self.offset += length;
+        Ok(Line { offset, length, bytes: &self.buffer[..line] })
+    }
+}
+
+/// Cuts the long strings of JSON text down while it streams by.
+#[derive(Default)]
+struct Condenser {
+    out: Vec<u8>,
+    in_string: bool,
+    escaped: bool,
+    string_length: usize,
+}
+
+impl Condenser {
+    fn push(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            let keep = self.keep(byte);
+            if keep && (self.out.len() < HELD || byte == b'\n') {
+                self.out.push(byte);
+            }
+        }
+    }
+
+    /// Whether `byte` stays. The cut never falls inside an escape of two bytes; `\u` escapes may
+    /// be cut and then read as a replacement character.
+    fn keep(&mut self, byte: u8) -> bool {
+        if byte == b'\n' {
+            return true;
+        }
+        if !self.in_string {
+            self.in_string = byte == b'"';
+            self.string_length = 0;
+            return true;
+        }
+        if !self.escaped && byte == b'"' {
+            self.in_string = false;
+            return true;
+        }
+        let starts_unit = !self.escaped;
+        self.escaped = !self.escaped && byte == b'\\';
+        let keep = self.string_length < KEPT_OF_STRING
+            || (self.string_length == KEPT_OF_STRING && !starts_unit);
+        self.string_length += usize::from(keep);
+        keep
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Gives its bytes in pieces of the given sizes.
+    struct Slices<'a>(&'a [u8], Vec<usize>);
+
+    impl Read for Slices<'_> {
+        fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+            let want = self.1.pop().unwrap_or(7).max(1).min(out.len()).min(self.0.len());
+            out[..want].copy_from_slice(&self.0[..want]);
+            self.0 = &self.0[want..];
+            Ok(want)
+        }
+    }
+
+    fn all<R: Read>(mut reader: LineReader<R>) -> Vec<(u64, Vec<u8>)> {
+        let mut lines = Vec::new();
+        while let Some(line) = reader.next_line().expect("reads") {
+            lines.push((line.offset, line.bytes.to_vec()));
+        }
+        lines
+    }
+
+    #[test]
+    fn a_line_longer_than_held_is_cut_down_but_counted_whole() {
+        let long = "x".repeat(HELD + 5);
+        let text = format!("{{\"a\":\"{long}\",\"b\":\"\\\\\"}}\n{{\"c\":1}}\n");
+        let mut reader = LineReader::new(text.as_bytes(), 0);
+        let line = reader.next_line().expect("reads").expect("a line");
+        assert!(line.is_condensed() && line.is_finished());
+        assert_eq!(line.length as usize, text.len() - "{\"c\":1}\n".len());
+        let short = serde_json::from_slice::<serde_json::Value>(line.bytes).expect("still JSON");
+        assert_eq!(short["a"].as_str().map(str::len), Some(KEPT_OF_STRING));
+        assert_eq!(short["b"], "\\");
+        let next = reader.next_line().expect("reads").expect("a line");
+        assert_eq!((next.offset, next.bytes), (text.len() as u64 - 8, &b"{\"c\":1}\n"[..]));
+        assert!(reader.next_line().expect("reads").is_none());
+    }
+
+    proptest! {
+        #[test]
+        fn lines_joined_are_the_file(bytes in prop::collection::vec(prop_oneof![Just(b'\n'), any::<u8>()], 0..300)) {
+            let joined: Vec<u8> = Lines::new(&bytes, 0).flat_map(|l| l.bytes.to_vec()).collect();
+            prop_assert_eq!(joined, bytes);
+        }
+
+        #[test]
+        fn any_slicing_gives_the_same_lines(
+            bytes in prop::collection::vec(prop_oneof![Just(b'\n'), any::<u8>()], 0..300),
+            sizes in prop::collection::vec(1usize..40, 0..30),
+        ) {
+            let whole: Vec<_> = Lines::new(&bytes, 9).map(|l| (l.offset, l.bytes.to_vec())).collect();
+            prop_assert_eq!(all(LineReader::new(Slices(&bytes, sizes), 9)), whole);
+        }
+    }
+}
