@@ -6,4 +6,6 @@ pub mod entry;
 pub mod id;
 pub mod json;
 pub mod line;
+pub mod prompt;
+pub mod session;
 pub mod time;

@@ -40,7 +40,7 @@ fn damaged_bytes_are_kept_with_their_place() {
     check(b"{\"type\":\"user\",\"message\":{\"con\n", &["Damaged user 0+30"], &["damaged"]);
     check(
         b"{\"type\":\"user\",\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"x\"}\n",
-        &["Damaged user 0+64"],
+        &["Damaged user 0+63"],
         &["damaged"],
     );
     check(b"\xEF\xBB\xBF{\"type\":\"tag\"}\r\n\r\n", &["Bookkeeping tag 3+14"], &["carriage-return", "byte-order-mark", "carriage-return", "blank"]);

@@ -1,0 +1,457 @@
+//! Entries into a session: the tree, the way to where the talk stands, branches, segments, turns,
+//! calls, subagents, files touched. One file at a time; what needs other files is in
+//! [`crate::library`].
+//!
+//! ```
+//! use transcript::session::{Builder, Options, State};
+//! let file = br#"{"parentUuid":null,"uuid":"a","sessionId":"s","type":"user","message":{"role":"user","content":"one"}}
+//! {"parentUuid":"a","uuid":"b","sessionId":"s","type":"assistant","message":{"id":"m1","content":[{"type":"text","text":"1"}]}}
+//! {"parentUuid":null,"uuid":"c","sessionId":"s","type":"user","message":{"role":"user","content":"two"}}
+//! "#;
+//! let mut builder = Builder::new();
+//! builder.read(&file[..])?;
+//! let session = builder.finish(&Options::default());
+//! assert_eq!(session.turns().len(), 1);
+//! assert_eq!(session.branches().len(), 1); // "one" was left: the person went back to the start
+//! assert_eq!(session.state(0), State::Abandoned);
+//! # std::io::Result::Ok(())
+//! ```
+
+mod build;
+mod fact;
+mod fork;
+mod node;
+mod resolve;
+mod turn;
+
+pub use build::Builder;
+pub use fact::{AgentLink, Call, Compaction, LinkKind, PrLink, Titles, Touch};
+pub use fork::{Branch, Fork, ForkKind};
+pub use node::{Node, Role};
+pub use resolve::Options;
+pub use turn::{Segment, Turn};
+
+use crate::diagnostic::{Diagnostic, DiagnosticKind};
+use crate::entry::tool::Commit;
+use crate::id::{Key, SessionId};
+use crate::time::Time;
+use node::{NONE, flag};
+
+/// Where an entry stands in its session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum State {
+    /// In the conversation as it stands.
+    Active,
+    /// In the conversation, before the last compaction.
+    Compacted,
+    /// On a branch that was left, or an answer that was dropped.
+    Abandoned,
+    /// A subagent's entry inside the main file (1.0.x).
+    Aside,
+    /// An entry of another session.
+    Foreign,
+    /// Written again; the first one counts.
+    Repeated,
+}
+
+impl State {
+    /// The word for it in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Compacted => "compacted",
+            Self::Abandoned => "abandoned",
+            Self::Aside => "subagent",
+            Self::Foreign => "foreign",
+            Self::Repeated => "repeated",
+        }
+    }
+
+    /// Whether it is part of the conversation as it went.
+    pub const fn is_on_way(self) -> bool {
+        matches!(self, Self::Active | Self::Compacted)
+    }
+}
+
+/// How the last turn stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Ending {
+    /// The model answered.
+    Answered,
+    /// A prompt, a call or a result that nothing followed.
+    Open,
+    /// A person interrupted.
+    Interrupted,
+    /// Nobody said anything.
+    Empty,
+}
+
+/// Where a title comes from, most telling first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TitleSource {
+    /// A person named the session.
+    Custom,
+    /// The model named it.
+    Ai,
+    /// The last prompt, as Claude Code noted it.
+    LastPrompt,
+    /// A summary of this very session.
+    Summary,
+    /// The first thing a person asked.
+    FirstPrompt,
+    /// The first slash command.
+    Command,
+}
+
+impl TitleSource {
+    /// The word for it in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Custom => "custom",
+            Self::Ai => "ai",
+            Self::LastPrompt => "last-prompt",
+            Self::Summary => "summary",
+            Self::FirstPrompt => "first-prompt",
+            Self::Command => "command",
+        }
+    }
+}
+
+/// A session, rebuilt.
+#[derive(Debug, Clone)]
+pub struct Session {
+    facts: Builder,
+    own: u32,
+    leaf: Option<usize>,
+    up: Vec<u32>,
+    states: Vec<State>,
+    segment_of: Vec<u32>,
+    turn_of: Vec<u32>,
+    branch_of: Vec<u32>,
+    turns: Vec<Turn>,
+    segments: Vec<Segment>,
+    forks: Vec<Fork>,
+    branches: Vec<Branch>,
+}
+
+impl Session {
+    /// The session's id, as its entries give it.
+    pub fn id(&self) -> Option<SessionId> {
+        (self.own != NONE).then(|| SessionId::new(self.facts.sessions.get(self.own)))
+    }
+
+    /// All session ids in the file with the number of chain entries that carry each.
+    pub fn ids(&self) -> Vec<(SessionId, usize)> {
+        let mut counts = vec![0; self.facts.sessions.iter().len()];
+        for node in self.facts.nodes.iter().filter(|n| n.kind.is_chain() && n.session != NONE) {
+            counts[node.session as usize] += 1;
+        }
+        self.facts.sessions.iter().map(SessionId::new).zip(counts).collect()
+    }
+
+    /// All entries, in file order.
+    pub fn nodes(&self) -> &[Node] {
+        &self.facts.nodes
+    }
+
+    /// Where an entry stands.
+    pub fn state(&self, node: usize) -> State {
+        self.states[node]
+    }
+
+    /// The entry that an entry hangs on, gaps bridged.
+    pub fn parent(&self, node: usize) -> Option<usize> {
+        Some(self.up[node]).filter(|&up| up != NONE).map(|up| up as usize)
+    }
+
+    /// The segment an entry is in.
+    pub fn segment_of(&self, node: usize) -> Option<usize> {
+        Some(self.segment_of[node]).filter(|&s| s != NONE).map(|s| s as usize)
+    }
+
+    /// The turn an entry is in; entries beside the way are in none.
+    pub fn turn_of(&self, node: usize) -> Option<usize> {
+        Some(self.turn_of[node]).filter(|&t| t != NONE).map(|t| t as usize)
+    }
+
+    /// The branch an entry is on; entries on the way are on none.
+    pub fn branch_of(&self, node: usize) -> Option<usize> {
+        Some(self.branch_of[node]).filter(|&b| b != NONE).map(|b| b as usize)
+    }
+
+    /// The entry with this number in the session's own file.
+    pub fn numbered(&self, number: u32) -> Option<usize> {
+        let own = self.facts.nodes.partition_point(|n| n.source == 0);
+        self.facts.nodes[..own].binary_search_by_key(&number, |n| n.number).ok()
+    }
+
+    /// The entry with this uuid.
+    pub fn find(&self, key: Key) -> Option<usize> {
+        self.facts.by_key.get(&key).map(|&i| i as usize)
+    }
+
+    /// The last entry of the conversation as it stands.
+    pub fn leaf(&self) -> Option<usize> {
+        self.leaf
+    }
+
+    /// The turns of the conversation, across compactions.
+    pub fn turns(&self) -> &[Turn] {
+        &self.turns
+    }
+
+    /// The segments, oldest first.
+    pub fn segments(&self) -> &[Segment] {
+        &self.segments
+    }
+
+    /// The compactions, in file order; segment `i + 1` begins with compaction `i`.
+    pub fn compactions(&self) -> &[Compaction] {
+        &self.facts.compactions
+    }
+
+    /// All places with more than one child.
+    pub fn forks(&self) -> &[Fork] {
+        &self.forks
+    }
+
+    /// What was left behind.
+    pub fn branches(&self) -> &[Branch] {
+        &self.branches
+    }
+
+    /// All calls, in file order.
+    pub fn calls(&self) -> &[Call] {
+        &self.facts.calls
+    }
+
+    /// The call with this key.
+    pub fn call(&self, key: Key) -> Option<usize> {
+        self.facts.call_by_key.get(&key).map(|&i| i as usize)
+    }
+
+    /// The name of a call's tool.
+    pub fn tool(&self, call: &Call) -> &str {
+        self.facts.tools.get(call.tool)
+    }
+
+    /// Results whose call is not in the file: key of the call and node of the result.
+    pub fn unpaired_results(&self) -> impl Iterator<Item = (Key, usize)> {
+        self.facts.unpaired.iter().map(|&(key, node)| (key, node as usize))
+    }
+
+    /// Whether an entry counts for this session: its own, once, and not owned by another file.
+    pub fn counts(&self, node: usize) -> bool {
+        !matches!(self.states[node], State::Foreign | State::Repeated)
+            && !self.facts.nodes[node].has(flag::COPY)
+    }
+
+    /// Calls that count for this session.
+    pub fn own_calls(&self) -> impl Iterator<Item = &Call> {
+        self.facts.calls.iter().filter(|c| self.counts(c.node()))
+    }
+
+    /// Failed results that count, with their call where it is known.
+    pub fn errors(&self) -> Vec<(usize, Option<&Call>)> {
+        let paired = self.own_calls().filter(|c| c.is_error).filter_map(|c| Some((c.result()?, Some(c))));
+        let alone = self
+            .unpaired_results()
+            .filter(|&(_, n)| self.facts.nodes[n].is_error() && self.counts(n))
+            .map(|(_, n)| (n, None));
+        let mut errors: Vec<_> = paired.chain(alone).collect();
+        errors.sort_by_key(|(node, _)| *node);
+        errors
+    }
+
+    /// Changes to files that count, with their path.
+    pub fn touches(&self) -> impl Iterator<Item = (&str, &Touch)> {
+        let counts = |t: &&Touch| self.counts(self.facts.calls[t.call()].node());
+        self.facts.touches.iter().filter(counts).map(|t| (self.facts.paths.get(t.path), t))
+    }
+
+    /// Models that answered, in order of first appearance.
+    pub fn models(&self) -> impl Iterator<Item = &str> {
+        self.facts.models.iter()
+    }
+
+    /// Claude Code versions that wrote the file, in order of first appearance.
+    pub fn versions(&self) -> impl Iterator<Item = &str> {
+        self.facts.versions.iter()
+    }
+
+    /// What the session may be called.
+    pub fn titles(&self) -> Titles {
+        let slot = |i: usize| self.facts.titles.get(i).cloned();
+        let mut own = match self.own {
+            NONE => Titles::default(),
+            own => slot(own as usize + 1).unwrap_or_default(),
+        };
+        // Lines without a session id (summaries) belong to the file.
+        let loose = slot(0).unwrap_or_default();
+        own.summaries.extend(loose.summaries);
+        own.custom = own.custom.or(loose.custom);
+        own.ai = own.ai.or(loose.ai);
+        own.last_prompt = own.last_prompt.or(loose.last_prompt);
+        own.first_prompt = own.first_prompt.or(loose.first_prompt);
+        own.first_command = own.first_command.or(loose.first_command);
+        own.agent_name = own.agent_name.or(loose.agent_name);
+        own.tag = own.tag.or(loose.tag);
+        own
+    }
+
+    /// The title, by Claude Code's own order; a summary only if its leaf is in this file.
+    pub fn title(&self) -> Option<(Box<str>, TitleSource)> {
+        let titles = self.titles();
+        let summary = titles.summaries.iter().rev().find(|(leaf, _)| self.find(*leaf).is_some());
+        let options = [
+            (titles.custom.clone(), TitleSource::Custom),
+            (titles.ai.clone(), TitleSource::Ai),
+            (titles.last_prompt.clone(), TitleSource::LastPrompt),
+            (summary.map(|(_, text)| text.clone()), TitleSource::Summary),
+            (titles.first_prompt.clone(), TitleSource::FirstPrompt),
+            (titles.first_command.clone(), TitleSource::Command),
+        ];
+        options.into_iter().find_map(|(title, source)| Some((title?, source)))
+    }
+
+    /// The folder the session began in.
+    pub fn cwd(&self) -> Option<&str> {
+        self.facts.marks.first_cwd.as_deref()
+    }
+
+    /// The git branch last seen.
+    pub fn git_branch(&self) -> Option<&str> {
+        self.facts.marks.git_branch.as_deref()
+    }
+
+    /// The earliest time in it.
+    pub fn first_time(&self) -> Option<Time> {
+        self.facts.marks.first_time.map(Time)
+    }
+
+    /// The latest time in it.
+    pub fn last_time(&self) -> Option<Time> {
+        self.facts.marks.last_time.map(Time)
+    }
+
+    /// Pull requests it is linked to.
+    pub fn pr_links(&self) -> &[PrLink] {
+        &self.facts.marks.pr_links
+    }
+
+    /// Commits it made, with the node of the result that shows each.
+    pub fn commits(&self) -> impl Iterator<Item = (usize, &Commit)> {
+        let counts = |c: &&(u32, Commit)| self.counts(c.0 as usize);
+        self.facts.marks.commits.iter().filter(counts).map(|(node, commit)| (*node as usize, commit))
+    }
+
+    /// The background session the talk went on in.
+    pub fn continued_in(&self) -> Option<&str> {
+        self.facts.marks.continued_in.as_deref()
+    }
+
+    /// The session it was forked from, as the SDK writes it.
+    pub fn forked_from(&self) -> Option<&str> {
+        self.facts.marks.forked_from.as_deref()
+    }
+
+    /// The lineage's root (`session_id`, since 2.1.207).
+    pub fn lineage(&self) -> Option<&str> {
+        self.facts.marks.lineage.as_deref()
+    }
+
+    /// The session whose context a forked subagent began with.
+    pub fn fork_context(&self) -> Option<&str> {
+        self.facts.marks.fork_context.as_deref()
+    }
+
+    /// The folder that the session was moved to.
+    pub fn relocated(&self) -> Option<&str> {
+        self.facts.marks.relocated.as_deref()
+    }
+
+    /// Whether it ran in the background.
+    pub fn is_background(&self) -> bool {
+        self.facts.marks.is_background
+    }
+
+    /// How it was started: `cli`, `claude-desktop`, …
+    pub fn entrypoint(&self) -> Option<&str> {
+        self.facts.marks.entrypoint.as_deref()
+    }
+
+    /// The name of its plan file.
+    pub fn plan_slug(&self) -> Option<&str> {
+        self.facts.marks.plan_slug.as_deref()
+    }
+
+    /// File-history lines in it.
+    pub fn snapshots(&self) -> usize {
+        self.facts.marks.snapshots as usize
+    }
+
+    /// How many different folders and branches its entries are stamped with.
+    pub fn stamps(&self) -> usize {
+        self.facts.marks.stamps.count()
+    }
+
+    /// The agent that the file belongs to, as its entries say.
+    pub fn agent(&self) -> Option<&str> {
+        self.facts.marks.agent.as_deref()
+    }
+
+    /// The key of the first words in the file: a subagent's task.
+    pub fn task(&self) -> Option<Key> {
+        self.facts.agents.task
+    }
+
+    /// Subagents that this file names, with the sign.
+    pub fn agent_links(&self) -> impl Iterator<Item = (&str, AgentLink)> {
+        self.facts.agents.links.iter().map(|(agent, link)| (&**agent, *link))
+    }
+
+    /// Sidechains inside the file (1.0.x): their first node and the key of their task.
+    pub fn inline_agents(&self) -> &[(u32, Key)] {
+        &self.facts.agents.inline
+    }
+
+    /// How the last turn stands.
+    pub fn ending(&self) -> Ending {
+        let spoke = |i: &usize| {
+            self.states[*i] == State::Active
+                && (self.facts.nodes[*i].kind.is_talk() || self.facts.nodes[*i].role.is_person())
+                && self.facts.nodes[*i].role != Role::Injected
+        };
+        let Some(last) = (0..self.facts.nodes.len()).rev().find(spoke) else {
+            return Ending::Empty;
+        };
+        match self.facts.nodes[last].role {
+            Role::Interrupt => Ending::Interrupted,
+            Role::Answer | Role::ApiError | Role::Command | Role::Shell => Ending::Answered,
+            _ => Ending::Open,
+        }
+    }
+
+    /// Oddities with their place; at most a thousand.
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        &self.facts.diagnostics
+    }
+
+    /// How often each oddity was met.
+    pub fn diagnostic_counts(&self) -> &[(DiagnosticKind, u64)] {
+        &self.facts.diagnostic_counts
+    }
+
+    /// Lines read.
+    pub fn lines(&self) -> u64 {
+        self.facts.lines()
+    }
+
+    /// Keys of all chain entries, in file order, for joining files.
+    pub fn keys(&self) -> impl Iterator<Item = Key> {
+        self.facts.nodes.iter().filter(|n| n.kind.is_chain()).map(|n| n.key)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,538 @@
+//! Entries into facts, one after the other. Nothing here depends on what comes later, so a file
+//! that grew is read from where reading stopped; what needs the whole is in [`super::resolve`].
+
+use std::io::{self, Read};
+
+use hashbrown::HashMap;
+
+use super::fact::{AgentLink, Agents, Call, Compaction, LinkKind, Marks, Names, Started, Titles, Touch};
+use super::node::{NO_TIME, NONE, Node, Role, flag};
+use crate::diagnostic::{Diagnostic, DiagnosticKind};
+use crate::entry::message::{Block, BlockKind};
+use crate::entry::{Entry, Kind, Parent, tool};
+use crate::id::Key;
+use crate::json::{Raw, Str};
+use crate::line::{Line, LineReader};
+use crate::prompt::{self, Voice};
+use crate::time::Time;
+
+/// How many oddities are kept with their place; all are counted.
+const KEPT_DIAGNOSTICS: usize = 1000;
+
+/// The facts of a session so far.
+#[derive(Debug, Clone, Default)]
+pub struct Builder {
+    pub(super) nodes: Vec<Node>,
+    pub(super) by_key: HashMap<Key, u32>,
+    /// Children that came before their parent, by the parent's key.
+    pub(super) waiting: Vec<(u32, Key)>,
+    messages: HashMap<Key, u32>,
+    pub(super) message_count: u32,
+    pub(super) sessions: Names,
+    pub(super) tools: Names,
+    pub(super) paths: Names,
+    pub(super) models: Names,
+    pub(super) versions: Names,
+    pub(super) calls: Vec<Call>,
+    pub(super) call_by_key: HashMap<Key, u32>,
+    pub(super) unpaired: Vec<(Key, u32)>,
+    /// Results of calls that had one already: call and node.
+    pub(super) doubled: Vec<(u32, u32)>,
+    pub(super) compactions: Vec<Compaction>,
+    pub(super) touches: Vec<Touch>,
+    pub(super) titles: Vec<Titles>,
+    pub(super) agents: Agents,
+    pub(super) marks: Marks,
+    pub(super) leaf: Option<(Key, u32)>,
+    pub(super) diagnostics: Vec<Diagnostic>,
+    pub(super) diagnostic_counts: Vec<(DiagnosticKind, u64)>,
+    /// The last node of each line of talk that has no `parentUuid`, by its `parent_tool_use_id`.
+    last_of: HashMap<Option<Key>, u32>,
+    source: u8,
+    only: Option<Box<str>>,
+    number: u32,
+    lines: u64,
+    consumed: u64,
+    open_line: bool,
+    scratch: Vec<Diagnostic>,
+}
+
+impl Builder {
+    /// A session without entries.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Goes on with another file: entries of session `only` that stand there are given back.
+    pub fn adopt(&mut self, only: &str) {
+        self.source = self.source.saturating_add(1);
+        self.only = Some(only.into());
+        (self.number, self.consumed, self.open_line) = (0, 0, false);
+    }
+
+    /// Where the next read of the current file has to begin: after the last whole record.
+    pub fn consumed(&self) -> u64 {
+        self.consumed
+    }
+
+    /// Lines read so far.
+    pub fn lines(&self) -> u64 {
+        self.lines
+    }
+
+    /// Entries read so far.
+    pub fn entries(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Reads all lines of `input`, which begins where [`Builder::consumed`] says.
+    pub fn read(&mut self, input: impl Read) -> io::Result<()> {
+        let mut reader = LineReader::new(input, self.consumed);
+        while let Some(line) = reader.next_line()? {
+            self.line(line);
+        }
+        Ok(())
+    }
+
+    /// Takes one line. One without a newline is the file's end: taken only if it is whole.
+    pub fn line(&mut self, line: Line<'_>) {
+        if std::mem::take(&mut self.open_line) && line.bytes.trim_ascii().is_empty() {
+            self.consumed = line.offset + line.length;
+            return;
+        }
+        if !line.is_finished() && !self.is_whole(line) {
+            return self.note(DiagnosticKind::Unfinished, line.offset, line.length);
+        }
+        let mut odd = std::mem::take(&mut self.scratch);
+        Entry::read(line, &mut odd, |entry| self.push(&entry));
+        for diagnostic in odd.drain(..) {
+            self.keep(diagnostic);
+        }
+        self.scratch = odd;
+        self.lines += 1;
+        self.consumed = line.offset + line.length;
+        self.open_line = !line.is_finished();
+    }
+
+    /// Whether a line without newline holds nothing but whole records.
+    fn is_whole(&self, line: Line<'_>) -> bool {
+        let (mut odd, mut whole, mut any) = (Vec::new(), true, false);
+        Entry::read(line, &mut odd, |entry| {
+            whole &= entry.kind != Kind::Damaged;
+            any = true;
+        });
+        whole && any
+    }
+
+    fn note(&mut self, kind: DiagnosticKind, offset: u64, length: u64) {
+        self.keep(Diagnostic { kind, offset, length });
+    }
+
+    fn keep(&mut self, diagnostic: Diagnostic) {
+        match self.diagnostic_counts.iter_mut().find(|(kind, _)| *kind == diagnostic.kind) {
+            Some((_, count)) => *count += 1,
+            None => self.diagnostic_counts.push((diagnostic.kind, 1)),
+        }
+        if self.diagnostics.len() < KEPT_DIAGNOSTICS {
+            self.diagnostics.push(diagnostic);
+        }
+    }
+
+    /// Takes one entry.
+    pub fn push(&mut self, entry: &Entry<'_>) {
+        self.number += 1;
+        if self.only.as_deref().is_some_and(|only| !entry.session.is_some_and(|s| s.is(only))) {
+            return;
+        }
+        let session = entry.session.map_or(NONE, |s| self.sessions.add(s));
+        let index = self.nodes.len() as u32;
+        let mut node = self.node(entry, session);
+        match entry.kind {
+            Kind::User => self.user(entry, index, &mut node),
+            Kind::Assistant => self.assistant(entry, index, &mut node),
+            Kind::System => self.system(entry, index, &mut node),
+            Kind::Attachment => self.attachment(entry, &mut node),
+            Kind::Progress => self.progress(entry),
+            Kind::Bookkeeping => self.bookkeeping(entry, session, index),
+            Kind::Unknown | Kind::Damaged => {}
+        }
+        if entry.kind.is_chain() {
+            self.marks.seen(entry, node.role);
+            if let Some(version) = entry.version {
+                self.versions.add(version);
+            }
+        }
+        self.nodes.push(node);
+    }
+
+    fn node(&mut self, entry: &Entry<'_>, session: u32) -> Node {
+        let index = self.nodes.len() as u32;
+        let mut flags = 0;
+        let mut set = |on: bool, bit: u16| flags |= if on { bit } else { 0 };
+        set(entry.is_sidechain, flag::SIDECHAIN);
+        set(entry.is_meta, flag::META);
+        set(entry.is_team, flag::TEAM);
+        let in_tree = entry.kind.is_chain() || (entry.kind == Kind::Damaged && entry.uuid.is_some());
+        let key = match entry.uuid {
+            Some(uuid) if in_tree => Key::of_str(uuid),
+            _ => Key(u128::from(entry.offset) | 1 << 127 | u128::from(self.source) << 96),
+        };
+        let mut parent = NONE;
+        if in_tree {
+            if self.by_key.contains_key(&key) {
+                flags |= flag::REPEAT;
+            } else {
+                self.by_key.insert(key, index);
+            }
+            parent = self.parent(entry, index, &mut flags);
+        }
+        Node {
+            key,
+            offset: entry.offset,
+            at: entry.time.map_or(NO_TIME, |t| t.0),
+            length: u32::try_from(entry.bytes.len()).unwrap_or(u32::MAX),
+            number: self.number,
+            parent,
+            message: NONE,
+            flags,
+            session,
+            source: self.source,
+            kind: entry.kind,
+            role: match entry.kind {
+                Kind::User => Role::Injected,
+                Kind::Assistant => Role::Answer,
+                Kind::System => Role::Event,
+                Kind::Progress => Role::Progress,
+                Kind::Attachment => Role::Attachment,
+                Kind::Bookkeeping => Role::Bookkeeping,
+                Kind::Unknown => Role::Unknown,
+                Kind::Damaged => Role::Damaged,
+            },
+        }
+    }
+
+    fn parent(&mut self, entry: &Entry<'_>, index: u32, flags: &mut u16) -> u32 {
+        match entry.parent {
+            Parent::Null => {
+                *flags |= flag::ROOT;
+                NONE
+            }
+            Parent::Id(id) => {
+                let key = Key::of_str(id);
+                self.by_key.get(&key).copied().unwrap_or_else(|| {
+                    self.waiting.push((index, key));
+                    NONE
+                })
+            }
+            Parent::Absent => {
+                let line = entry.parent_call.map(Key::of_str);
+                self.last_of.insert(line, index).unwrap_or_else(|| {
+                    *flags |= flag::ROOT;
+                    NONE
+                })
+            }
+        }
+    }
+
+    fn user(&mut self, entry: &Entry<'_>, index: u32, node: &mut Node) {
+        let voice = Voice::of(entry);
+        node.role = match voice {
+            Voice::Prompt => Role::Prompt,
+            Voice::Command => Role::Command,
+            Voice::Shell => Role::Shell,
+            Voice::Result => Role::Result,
+            Voice::Summary => Role::Summary,
+            Voice::Interrupt => Role::Interrupt,
+            Voice::Notification => Role::Notification,
+            Voice::Teammate => Role::Teammate,
+            Voice::Injected => Role::Injected,
+        };
+        if node.has(flag::REPEAT) {
+            return;
+        }
+        if voice == Voice::Result {
+            for block in entry.blocks().iter().filter(|b| b.kind == BlockKind::ToolResult) {
+                self.result(entry, block, index, node);
+            }
+            return;
+        }
+        let Some(text) = prompt::typed_text(entry) else { return };
+        if voice == Voice::Prompt && is_old_marker(entry, &text) {
+            node.role = Role::Summary;
+        }
+        if node.role == Role::Summary {
+            self.summary(index, node);
+        }
+        self.said(voice, &text, index, node);
+    }
+
+    /// What the words of a user entry tell: a title, a subagent's task, a task's end.
+    fn said(&mut self, voice: Voice, text: &str, index: u32, node: &Node) {
+        if self.agents.task.is_none() && node.role != Role::Summary {
+            let task = prompt::teammate_text(text).unwrap_or(text);
+            self.agents.task = Some(Key::of(task.trim().as_bytes()));
+        }
+        if node.has(flag::SIDECHAIN) && node.parent == NONE && node.role == Role::Prompt {
+            self.agents.inline.push((index, Key::of(text.trim().as_bytes())));
+        }
+        if voice == Voice::Notification {
+            let agent = prompt::tagged(text, "task-id");
+            let call = prompt::tagged(text, "tool-use-id").map(|id| Key::of(id.as_bytes()));
+            if let Some(agent) = agent {
+                self.agents.link(agent, AgentLink { call, kind: LinkKind::Notification });
+            }
+        }
+        if node.role.is_person() && !node.has(flag::SIDECHAIN) {
+            self.titles(node.session).prompt(node.role, text);
+        }
+    }
+
+    pub(super) fn titles(&mut self, session: u32) -> &mut Titles {
+        let slot = if session == NONE { 0 } else { session as usize + 1 };
+        if self.titles.len() <= slot {
+            self.titles.resize_with(slot + 1, Titles::default);
+        }
+        &mut self.titles[slot]
+    }
+
+    fn result(&mut self, entry: &Entry<'_>, block: &Block<'_>, index: u32, node: &mut Node) {
+        if block.is_error {
+            node.flags |= flag::ERROR;
+        }
+        let Some(id) = block.id else { return };
+        let key = Key::of_str(id);
+        let Some(&call) = self.call_by_key.get(&key) else {
+            return self.unpaired.push((key, index));
+        };
+        let call_index = call;
+        let call = &mut self.calls[call_index as usize];
+        if call.result != NONE {
+            return self.doubled.push((call_index, index));
+        }
+        call.result = index;
+        call.is_error = block.is_error;
+        match std::mem::replace(&mut call.started, Started::Other) {
+            Started::Other => {}
+            Started::Agent(task) => {
+                call.started = Started::Agent(task);
+                self.agent_result(entry, block, key);
+            }
+            Started::Edit(input) => {
+                let tool = self.tools.get(call.tool).to_owned();
+                let input = Raw::new(&input).ok();
+                if !block.is_error
+                    && let Some(change) = tool::change(&tool, input, entry.tool_result)
+                {
+                    self.touch(change, call_index);
+                }
+            }
+            Started::Commit(command) => self.commits(&command, entry, block, index),
+        }
+    }
+
+    fn agent_result(&mut self, entry: &Entry<'_>, block: &Block<'_>, call: Key) {
+        let shown = block.result_text();
+        if let Some(agent) = tool::agent_of(entry.tool_result, shown.as_deref()) {
+            let kind = if entry.tool_result.is_some_and(|r| r.get("agentId").is_some()) {
+                LinkKind::Result
+            } else {
+                LinkKind::Text
+            };
+            self.agents.link(&agent, AgentLink { call: Some(call), kind });
+        }
+    }
+
+    fn touch(&mut self, change: tool::Change, call: u32) {
+        let path = self.paths.add_text(&change.path);
+        self.touches.push(Touch {
+            path,
+            call,
+            added: change.added,
+            removed: change.removed,
+            created: change.created,
+            estimated: change.estimated,
+        });
+    }
+
+    fn commits(&mut self, command: &str, entry: &Entry<'_>, block: &Block<'_>, index: u32) {
+        let output = block.result_text();
+        let found = tool::commits(command, output.as_deref().unwrap_or_default(), entry.tool_result);
+        self.marks.commits.extend(found.into_iter().map(|commit| (index, commit)));
+    }
+
+    fn assistant(&mut self, entry: &Entry<'_>, index: u32, node: &mut Node) {
+        let Some(message) = &entry.message else { return };
+        if let Some(id) = message.id {
+            let next = self.message_count;
+            node.message = *self.messages.entry(Key::of_str(id)).or_insert(next);
+            self.message_count += u32::from(node.message == next);
+        }
+        if let Some(model) = message.model
+            && !model.is("<synthetic>")
+        {
+            self.models.add(model);
+        }
+        let blocks = entry.blocks();
+        let has = |kind| blocks.iter().any(|b| b.kind == kind);
+        node.role = if entry.field("isApiErrorMessage").is_some_and(|v| v.bytes() == b"true") {
+            Role::ApiError
+        } else if has(BlockKind::ToolUse) {
+            Role::Call
+        } else if has(BlockKind::Text) || blocks.is_empty() {
+            Role::Answer
+        } else if has(BlockKind::Thinking) || has(BlockKind::RedactedThinking) {
+            Role::Thinking
+        } else {
+            Role::Answer
+        };
+        if message.stop_reason.is_some_and(|s| s.is("end_turn") || s.is("stop_sequence")) {
+            node.flags |= flag::END_TURN;
+        }
+        if !node.has(flag::REPEAT) {
+            for block in blocks.iter().filter(|b| b.kind == BlockKind::ToolUse) {
+                self.call(block, index);
+            }
+        }
+    }
+
+    fn call(&mut self, block: &Block<'_>, index: u32) {
+        let tool = self.tools.add(block.name.unwrap_or(Str::new(b"")));
+        let started = Started::of(self.tools.get(tool), block.input);
+        let key = block.id.map_or(Key(u128::from(index) | 1 << 126), Key::of_str);
+        let next = self.calls.len() as u32;
+        self.call_by_key.entry(key).or_insert(next);
+        self.calls.push(Call {
+            key,
+            tool,
+            node: index,
+            result: NONE,
+            is_error: false,
+            started,
+        });
+    }
+
+    fn system(&mut self, entry: &Entry<'_>, index: u32, node: &mut Node) {
+        if entry.is_subtype("compact_boundary") {
+            node.role = Role::Boundary;
+            let compaction = Compaction::boundary(entry, index);
+            self.compactions.push(compaction);
+        } else if entry.is_subtype("api_error") {
+            node.role = Role::ApiError;
+        } else if entry.is_subtype("local_command") {
+            let command = entry.string("content").filter(|c| prompt::of_text(c) == Voice::Command);
+            if let Some(command) = command {
+                node.role = Role::Command;
+                self.titles(node.session).prompt(Role::Command, &command);
+            }
+        }
+    }
+
+    /// A summary belongs to the boundary before it, or stands for one (before there were any).
+    fn summary(&mut self, index: u32, node: &Node) {
+        match self.compactions.last_mut() {
+            Some(last) if last.summary == NONE && last.is_boundary => last.summary = index,
+            _ if node.has(flag::REPEAT) => {}
+            _ => self.compactions.push(Compaction::summary(index)),
+        }
+    }
+
+    fn attachment(&mut self, entry: &Entry<'_>, node: &mut Node) {
+        let Some(attachment) = entry.field("attachment") else { return };
+        if !attachment.get("type").and_then(Raw::str).is_some_and(|t| t.is("queued_command")) {
+            return;
+        }
+        let is_prompt = attachment
+            .get("commandMode")
+            .and_then(Raw::str)
+            .is_none_or(|mode| mode.is("prompt"));
+        let is_meta = attachment.get("isMeta").and_then(Raw::bool) == Some(true);
+        let text = attachment.get("prompt").and_then(queued_text);
+        if !is_prompt || is_meta {
+            node.role = Role::Notification;
+            return;
+        }
+        match text.as_deref().map(prompt::of_text) {
+            Some(Voice::Prompt) | None => node.role = Role::Queued,
+            Some(Voice::Command) => node.role = Role::Command,
+            Some(Voice::Notification) => node.role = Role::Notification,
+            Some(_) => {}
+        }
+        if let (Role::Queued, Some(text), false) = (node.role, text, node.has(flag::SIDECHAIN)) {
+            self.titles(node.session).prompt(Role::Queued, &text);
+        }
+    }
+
+    /// Of all signs of life only a subagent's matters: it names its call.
+    fn progress(&mut self, entry: &Entry<'_>) {
+        let Some(data) = entry.field("data") else { return };
+        if memchr::memmem::find(data.bytes(), b"\"agent_progress\"").is_none() {
+            return;
+        }
+        let Some(agent) = data.string("agentId") else { return };
+        let call = entry.field("parentToolUseID").and_then(Raw::str).map(Key::of_str);
+        self.agents.link(&agent, AgentLink { call, kind: LinkKind::Progress });
+    }
+
+    fn bookkeeping(&mut self, entry: &Entry<'_>, session: u32, index: u32) {
+        if entry.is_type("last-prompt")
+            && let Some(leaf) = entry.leaf
+        {
+            self.leaf = Some((Key::of_str(leaf), index));
+        }
+        self.titles(session).line(entry);
+        self.marks.line(entry);
+    }
+}
+
+fn queued_text(prompt: Raw<'_>) -> Option<std::borrow::Cow<'_, str>> {
+    prompt.text().or_else(|| prompt.items().find_map(|block| block.get("text")?.text()))
+}
+
+/// Before compactions were flagged (and where no version is given) their text tells, if it is
+/// the entry's own beginning. A later version's flag is missing because a person quotes it.
+fn is_old_marker(entry: &Entry<'_>, text: &str) -> bool {
+    const FLAGGED_SINCE: (u32, u32, u32) = (2, 0, 76);
+    text.starts_with(prompt::CONTINUED)
+        && entry.version.is_none_or(|v| version(&v.text()).is_none_or(|v| v < FLAGGED_SINCE))
+}
+
+/// The three numbers of a version.
+fn version(text: &str) -> Option<(u32, u32, u32)> {
+    let mut parts = text.split(['.', '-', '+']).map(|p| p.parse().ok());
+    Some((parts.next()??, parts.next()??, parts.next()??))
+}
+
+impl Marks {
+    /// Remembers the span of time, the first folder and the last branch.
+    fn seen(&mut self, entry: &Entry<'_>, role: Role) {
+        if let Some(Time(time)) = entry.time {
+            self.first_time = Some(self.first_time.map_or(time, |t| t.min(time)));
+            self.last_time = Some(self.last_time.map_or(time, |t| t.max(time)));
+        }
+        if let Some(cwd) = entry.cwd {
+            if self.first_cwd.is_none() {
+                self.first_cwd = Some(cwd.text().into());
+            }
+            self.stamps.cwd(cwd);
+        }
+        if let Some(branch) = entry.git_branch.filter(|b| !b.is_empty()) {
+            if !self.git_branch.as_deref().is_some_and(|b| branch.is(b)) {
+                self.git_branch = Some(branch.text().into());
+            }
+            self.stamps.branch(branch);
+        }
+        if self.lineage.is_none()
+            && let Some(lineage) = entry.lineage
+        {
+            self.lineage = Some(lineage.text().into());
+        }
+        if self.agent.is_none()
+            && let Some(agent) = entry.agent
+        {
+            self.agent = Some(agent.text().into());
+        }
+        if role.is_model() || role == Role::Prompt {
+            self.chain_extras(entry);
+        }
+    }
+}
