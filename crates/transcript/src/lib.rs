@@ -3,4 +3,5 @@
 pub mod diagnostic;
 pub mod id;
 pub mod json;
+pub mod path;
 pub mod time;
