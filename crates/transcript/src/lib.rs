@@ -4,4 +4,5 @@ pub mod diagnostic;
 pub mod id;
 pub mod json;
 pub mod path;
+pub mod side;
 pub mod time;
