@@ -5,11 +5,18 @@
 //! field that is unknown, or not of the type it should be, is kept as it stands in `extra`.
 //! Only `history`, `tool_output` and `backup` open files, and only below the folder given.
 
+pub mod agent_meta;
 pub mod debug;
+pub mod index;
+pub mod journal;
 pub mod plan;
+pub mod registry;
 pub mod session_env;
+pub mod stats;
 pub mod task;
 pub mod todo;
+pub mod tool_output;
+pub mod workflow;
 
 use std::borrow::Cow;
 
@@ -480,14 +487,21 @@ mod tests {
     proptest! {
         #[test]
         fn parsing_never_panics(bytes in almost_json()) {
+            let _ = agent_meta::parse(&bytes);
             let _ = debug::parse(&bytes);
+            let _ = index::parse(&bytes);
+            let _ = journal::parse(&bytes);
+            let _ = registry::parse(&bytes);
             let _ = session_env::parse(&bytes);
+            let _ = stats::parse(&bytes);
             let _ = task::parse(&bytes);
             let _ = task::high_watermark(&bytes);
             let _ = todo::parse(&bytes);
+            let _ = workflow::parse(&bytes);
             if let Ok(raw) = Raw::new(&bytes) {
             }
             let text = String::from_utf8_lossy(&bytes);
+            let _ = tool_output::persisted_name(&text);
             let _ = plan::PlanName::parse(&text);
         }
     }
