@@ -3,6 +3,7 @@
 pub mod diagnostic;
 pub mod id;
 pub mod json;
+pub mod layout;
 pub mod path;
 pub mod side;
 pub mod time;

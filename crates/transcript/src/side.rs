@@ -6,7 +6,9 @@
 //! Only `history`, `tool_output` and `backup` open files, and only below the folder given.
 
 pub mod agent_meta;
+pub mod backup;
 pub mod debug;
+pub mod history;
 pub mod index;
 pub mod journal;
 pub mod plan;
@@ -489,6 +491,7 @@ mod tests {
         fn parsing_never_panics(bytes in almost_json()) {
             let _ = agent_meta::parse(&bytes);
             let _ = debug::parse(&bytes);
+            let _ = history::parse(&bytes);
             let _ = index::parse(&bytes);
             let _ = journal::parse(&bytes);
             let _ = registry::parse(&bytes);
@@ -499,10 +502,12 @@ mod tests {
             let _ = todo::parse(&bytes);
             let _ = workflow::parse(&bytes);
             if let Ok(raw) = Raw::new(&bytes) {
+                let _ = (backup::snapshot(raw), backup::delta(raw), todo::new_todos(raw));
             }
             let text = String::from_utf8_lossy(&bytes);
             let _ = tool_output::persisted_name(&text);
             let _ = plan::PlanName::parse(&text);
+            let _ = backup::BackupName::parse(&text);
         }
     }
 }
