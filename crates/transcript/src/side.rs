@@ -259,9 +259,33 @@ impl<'a> Reader<'a> {
         self.note(DiagnosticKind::Damaged, offset, raw.bytes().len().saturating_sub(at));
     }
 
+    /// What `read` makes of a value; where it makes nothing, that is noted.
+    pub(crate) fn value<T>(
+        &mut self,
+        raw: Raw<'a>,
+        read: impl FnOnce(Raw<'a>) -> Option<T>,
+    ) -> Option<T> {
+        let got = read(raw);
+        if got.is_none() {
+            self.broken(raw, 0);
+        }
+        got
+    }
+
     /// An object whose fields are then taken one by one.
     pub(crate) fn object(&mut self, raw: Raw<'a>) -> Object<'a> {
         Object { fields: self.members(raw) }
+    }
+
+    /// The members of an object that are objects themselves; what is none is noted.
+    pub(crate) fn object_members(&mut self, raw: Raw<'a>) -> Vec<(Cow<'a, str>, Object<'a>)> {
+        let mut objects = Vec::new();
+        for (key, value) in self.members(raw) {
+            if self.value(value, |value| value.is_object().then_some(())).is_some() {
+                objects.push((key, self.object(value)));
+            }
+        }
+        objects
     }
 
     /// The objects of a file that should be an array.

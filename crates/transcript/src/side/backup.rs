@@ -152,15 +152,17 @@ pub fn delta(line: Raw<'_>) -> Read<Delta> {
     let mut reader = Reader::new(line.bytes());
     let mut object = reader.object(line);
     drop(object.text("type"));
-    let backup = match object.map("backup") {
-        Some(raw) => reader.object(raw),
-        None => Object::default(),
-    };
+    let path = object.path("trackingPath");
+    let file = path.map(|path| {
+        // Without a backup to read, the file is `Unknown` and the field stays in `extra`.
+        let backup = object.map("backup").map_or_else(Object::default, |raw| reader.object(raw));
+        tracked(path, backup)
+    });
     let value = Delta {
         message: object.text("messageId"),
         snapshot_message: object.text("snapshotMessageId"),
         time: object.time("timestamp"),
-        file: object.path("trackingPath").map(|path| tracked(path, backup)),
+        file,
         extra: object.rest(),
     };
     (value, reader.finish())
@@ -288,6 +290,14 @@ mod tests {
         assert_eq!((file.path.as_str(), file.version), ("/etc/x", Some(2)));
         assert_eq!(file.backup.name(), Some("0123456789abcdef@v2"));
         assert_eq!(file.real_parent_dir, Some(RecordedPath::new("/private/etc")));
+    }
+
+    #[test]
+    fn a_delta_that_cannot_be_read_is_kept() {
+        let line = br#"{"type":"file-history-delta","trackingPath":"a","backup":7}"#;
+        let (got, _) = delta(Raw::new(line).expect("valid"));
+        assert_eq!(got.file.map(|file| file.backup), Some(Backup::Unknown));
+        assert_eq!(format!("{:?}", got.extra), r#"[("backup", 7)]"#);
     }
 
     #[test]

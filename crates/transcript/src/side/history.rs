@@ -69,13 +69,13 @@ pub fn parse(bytes: &[u8]) -> Read<Vec<Prompt>> {
 fn prompt<'a>(reader: &mut Reader<'a>, line: Raw<'a>) -> Prompt {
     let mut object = reader.object(line);
     let pastes = match object.map("pastedContents") {
-        Some(map) => reader.members(map),
+        Some(map) => reader.object_members(map),
         None => Vec::new(),
     };
     Prompt {
         offset: reader.offset(line.bytes()) as u64,
         display: object.text("display"),
-        pastes: pastes.into_iter().map(|(_, raw)| paste(reader.object(raw))).collect(),
+        pastes: pastes.into_iter().map(|(_, object)| paste(object)).collect(),
         time: object.time("timestamp"),
         project: object.path("project"),
         session: object.session("sessionId"),
@@ -84,10 +84,9 @@ fn prompt<'a>(reader: &mut Reader<'a>, line: Raw<'a>) -> Prompt {
 }
 
 fn paste(mut object: Object<'_>) -> Paste {
-    let content = match (object.text("content"), object.text("contentHash")) {
-        (Some(text), _) => PasteContent::Inline(text),
-        (None, Some(hash)) => PasteContent::Hash(hash),
-        (None, None) => PasteContent::Missing,
+    let content = match object.text("content") {
+        Some(text) => PasteContent::Inline(text),
+        None => object.text("contentHash").map_or(PasteContent::Missing, PasteContent::Hash),
     };
     Paste { id: object.word("id"), kind: object.text("type"), content, extra: object.rest() }
 }

@@ -150,17 +150,20 @@ fn tokens<'a>(reader: &mut Reader<'a>, mut day: Object<'a>) -> DailyTokens {
     };
     DailyTokens {
         date: day.take("date", text),
-        models: models.into_iter().filter_map(|(m, n)| Some((m.into(), n.u64()?))).collect(),
+        models: models
+            .into_iter()
+            .filter_map(|(model, count)| Some((model.into(), reader.value(count, Raw::u64)?)))
+            .collect(),
         extra: day.rest(),
     }
 }
 
 fn models<'a>(reader: &mut Reader<'a>, object: &mut Object<'a>) -> Vec<ModelUsage> {
     let members = match object.map("modelUsage") {
-        Some(map) => reader.members(map),
+        Some(map) => reader.object_members(map),
         None => Vec::new(),
     };
-    members.into_iter().map(|(model, raw)| usage(model.into(), reader.object(raw))).collect()
+    members.into_iter().map(|(model, object)| usage(model.into(), object)).collect()
 }
 
 fn usage(model: Box<str>, mut object: Object<'_>) -> ModelUsage {
@@ -191,8 +194,8 @@ fn hours<'a>(reader: &mut Reader<'a>, object: &mut Object<'a>) -> Vec<(u8, u64)>
         Some(map) => reader.members(map),
         None => Vec::new(),
     };
-    let hour = |(hour, count): (std::borrow::Cow<'_, str>, Raw<'_>)| {
-        Some((hour.parse().ok()?, count.u64()?))
+    let hour = |(hour, count): (std::borrow::Cow<'a, str>, Raw<'a>)| {
+        reader.value(count, |count| Some((hour.parse().ok()?, count.u64()?)))
     };
     members.into_iter().filter_map(hour).collect()
 }

@@ -33,7 +33,10 @@ pub fn parse(bytes: &[u8]) -> Read<Task> {
     let mut reader = Reader::new(bytes);
     let mut object = reader.document_object();
     let mut ids = |key| match object.array(key) {
-        Some(raw) => reader.items(raw).into_iter().filter_map(word_text).collect(),
+        Some(raw) => {
+            let items = reader.items(raw).into_iter();
+            items.filter_map(|item| reader.value(item, word_text)).collect()
+        }
         None => Vec::new(),
     };
     let (blocks, blocked_by) = (ids("blocks"), ids("blockedBy"));
@@ -69,6 +72,8 @@ mod tests {
         assert!(odd.is_empty() && task.extra.is_empty());
         assert_eq!((task.id.as_deref(), task.status), (Some("2"), Some(Status::InProgress)));
         assert_eq!((&*task.blocks[0], &*task.blocked_by[0]), ("3", "1"));
+        let (task, odd) = parse(br#"{"id":2,"blocks":[3,null]}"#);
+        assert_eq!((task.id.as_deref(), task.blocks.len(), odd.len()), (Some("2"), 1, 1));
         assert_eq!(high_watermark(b"12\n"), Some(12));
         assert_eq!(high_watermark(b""), None);
     }
