@@ -340,10 +340,7 @@ pub const FIELDS: &[(&str, &[&str])] = &[
     ("attachment", &["attachment", "rendered", "renderedInHumanTurn"]),
     ("summary", &["summary", "leafUuid"]),
     ("file-history-snapshot", &["messageId", "snapshot", "isSnapshotUpdate"]),
-    (
-        "file-history-delta",
-        &["messageId", "snapshotMessageId", "trackingPath", "backup"],
-    ),
+    ("file-history-delta", &["messageId", "snapshotMessageId", "trackingPath", "backup"]),
     ("queue-operation", &["operation", "content", "reason"]),
     ("last-prompt", &["lastPrompt", "leafUuid"]),
     ("custom-title", &["customTitle"]),

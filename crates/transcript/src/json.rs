@@ -148,7 +148,10 @@ fn unicode_escape(bytes: &[u8]) -> (char, usize, bool) {
 }
 
 fn hex4(bytes: &[u8], at: usize) -> Option<u32> {
-    bytes.get(at..at + 4)?.iter().try_fold(0, |sum, &b| Some(sum * 16 + char::from(b).to_digit(16)?))
+    bytes
+        .get(at..at + 4)?
+        .iter()
+        .try_fold(0, |sum, &b| Some(sum * 16 + char::from(b).to_digit(16)?))
 }
 
 /// One JSON value as it stands in the file.
@@ -236,12 +239,12 @@ impl<'a> Raw<'a> {
 
     /// The members of an object, in file order; none if it is something else.
     pub fn fields(self) -> Fields<'a> {
-        Fields { cursor: self.is_object().then(|| Cursor { bytes: self.0, pos: 1 }) }
+        Fields { cursor: self.is_object().then_some(Cursor { bytes: self.0, pos: 1 }) }
     }
 
     /// The items of an array, in file order; none if it is something else.
     pub fn items(self) -> Items<'a> {
-        Items { cursor: self.is_array().then(|| Cursor { bytes: self.0, pos: 1 }) }
+        Items { cursor: self.is_array().then_some(Cursor { bytes: self.0, pos: 1 }) }
     }
 
     /// The last member called `key`, as JavaScript would read it.

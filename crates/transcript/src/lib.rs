@@ -1,11 +1,26 @@
 //! Claude Code's files: bytes, lines, entries, sessions.
+//!
+//! Claude Code writes each session as JSON lines, in a format of its own that changes with every
+//! release. This crate reads all of it without losing a byte. Content never makes it fail: odd
+//! bytes give a value and [diagnostics](diagnostic), unknown types and members are kept.
+//!
+//! - [`line`]: bytes into lines, each named by its offset
+//! - [`entry`]: lines into entries
+//! - [`session`]: the entries of one file into a session
+//! - [`layout`]: which file is what
+//! - [`side`]: everything beside the transcripts
+//!
+//! There is no clock, environment, terminal or network here, and files are only read.
 
 pub mod catalog;
 pub mod diagnostic;
 pub mod entry;
 pub mod id;
 pub mod json;
+pub mod layout;
 pub mod line;
+pub mod path;
 pub mod prompt;
 pub mod session;
+pub mod side;
 pub mod time;

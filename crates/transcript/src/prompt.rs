@@ -210,7 +210,10 @@ mod tests {
         check(&user(r#""fix it""#, ""), Voice::Prompt, Some("fix it"));
         check(&user(r#""fix it""#, r#","isMeta":true"#), Voice::Injected, Some("fix it"));
         check(
-            &user(r#"[{"type":"text","text":"<ide_opened_file>a</ide_opened_file>"},{"type":"text","text":"why?"}]"#, ""),
+            &user(
+                r#"[{"type":"text","text":"<ide_opened_file>a</ide_opened_file>"},{"type":"text","text":"why?"}]"#,
+                "",
+            ),
             Voice::Prompt,
             Some("why?"),
         );
@@ -224,20 +227,33 @@ mod tests {
             Voice::Injected,
             Some("<system-reminder>x</system-reminder>"),
         );
-        let command = r#""<command-message>init</command-message>\n<command-name>/init</command-name>""#;
+        let command =
+            r#""<command-message>init</command-message>\n<command-name>/init</command-name>""#;
         check(
             &user(command, ""),
             Voice::Command,
             Some("<command-message>init</command-message>\n<command-name>/init</command-name>"),
         );
-        check(&user(r#""<bash-input>ls</bash-input>""#, ""), Voice::Shell, Some("<bash-input>ls</bash-input>"));
+        check(
+            &user(r#""<bash-input>ls</bash-input>""#, ""),
+            Voice::Shell,
+            Some("<bash-input>ls</bash-input>"),
+        );
         check(
             &user(r#"[{"type":"text","text":"[Request interrupted by user for tool use]"}]"#, ""),
             Voice::Interrupt,
             Some("[Request interrupted by user for tool use]"),
         );
-        check(&user(r#""done""#, r#","origin":{"kind":"task-notification"}"#), Voice::Notification, Some("done"));
-        check(&user(r#""hello""#, r#","origin":{"kind":"human"},"promptSource":"typed""#), Voice::Prompt, Some("hello"));
+        check(
+            &user(r#""done""#, r#","origin":{"kind":"task-notification"}"#),
+            Voice::Notification,
+            Some("done"),
+        );
+        check(
+            &user(r#""hello""#, r#","origin":{"kind":"human"},"promptSource":"typed""#),
+            Voice::Prompt,
+            Some("hello"),
+        );
         check(&user(r#""tick""#, r#","promptSource":"system""#), Voice::Injected, Some("tick"));
         check(&user(r#""sum""#, r#","isCompactSummary":true"#), Voice::Summary, Some("sum"));
         check(
@@ -246,7 +262,10 @@ mod tests {
             None,
         );
         check(
-            &user(r#"[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"x"}}]"#, ""),
+            &user(
+                r#"[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"x"}}]"#,
+                "",
+            ),
             Voice::Prompt,
             None,
         );
@@ -262,7 +281,8 @@ mod tests {
 
     #[test]
     fn a_teammates_words_are_inside_the_tag() {
-        let text = r#"<teammate-message teammate_id="team-lead" color="blue">do it</teammate-message>"#;
+        let text =
+            r#"<teammate-message teammate_id="team-lead" color="blue">do it</teammate-message>"#;
         assert_eq!(teammate_text(text), Some("do it"));
         assert_eq!(of_text(text), Voice::Teammate);
     }

@@ -253,7 +253,8 @@ impl Session {
 
     /// Failed results that count, with their call where it is known.
     pub fn errors(&self) -> Vec<(usize, Option<&Call>)> {
-        let paired = self.own_calls().filter(|c| c.is_error).filter_map(|c| Some((c.result()?, Some(c))));
+        let paired =
+            self.own_calls().filter(|c| c.is_error).filter_map(|c| Some((c.result()?, Some(c))));
         let alone = self
             .unpaired_results()
             .filter(|&(_, n)| self.facts.nodes[n].is_error() && self.counts(n))
@@ -342,7 +343,12 @@ impl Session {
     /// Commits it made, with the node of the result that shows each.
     pub fn commits(&self) -> impl Iterator<Item = (usize, &Commit)> {
         let counts = |c: &&(u32, Commit)| self.counts(c.0 as usize);
-        self.facts.marks.commits.iter().filter(counts).map(|(node, commit)| (*node as usize, commit))
+        self.facts
+            .marks
+            .commits
+            .iter()
+            .filter(counts)
+            .map(|(node, commit)| (*node as usize, commit))
     }
 
     /// The background session the talk went on in.

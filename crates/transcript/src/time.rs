@@ -22,7 +22,8 @@ impl Time {
             return None;
         }
         let (fraction, rest) = fraction(&text[19..])?;
-        let seconds = days_from_civil(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second;
+        let seconds =
+            days_from_civil(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second;
         Some(Self((seconds - offset(rest)?) * 1000 + fraction))
     }
 

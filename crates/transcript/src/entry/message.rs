@@ -126,9 +126,11 @@ impl<'a> Message<'a> {
             Content::Blocks(blocks) => {
                 let mut texts = blocks.iter().filter(|b| b.kind == BlockKind::Text);
                 let first = texts.next()?.text?.text();
-                Some(texts.filter_map(|b| b.text).fold(first, |all, next| {
-                    Cow::Owned(format!("{all}\n{}", next.text()))
-                }))
+                Some(
+                    texts
+                        .filter_map(|b| b.text)
+                        .fold(first, |all, next| Cow::Owned(format!("{all}\n{}", next.text()))),
+                )
             }
             Content::None | Content::Other(_) => None,
         }
@@ -230,8 +232,7 @@ impl<'a> Block<'a> {
         if let Some(text) = content.str() {
             return Some(text.text());
         }
-        let texts: Vec<_> =
-            content.items().filter_map(|item| item.get("text")?.text()).collect();
+        let texts: Vec<_> = content.items().filter_map(|item| item.get("text")?.text()).collect();
         match texts.len() {
             0 => None,
             1 => texts.into_iter().next(),

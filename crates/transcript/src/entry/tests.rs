@@ -18,7 +18,10 @@ fn read(file: &[u8]) -> (Vec<String>, Vec<&'static str>) {
 #[track_caller]
 fn check(file: &[u8], entries: &[&str], odd: &[&str]) {
     let (got_entries, got_odd) = read(file);
-    assert_eq!((got_entries.iter().map(String::as_str).collect::<Vec<_>>(), got_odd), (entries.to_vec(), odd.to_vec()));
+    assert_eq!(
+        (got_entries.iter().map(String::as_str).collect::<Vec<_>>(), got_odd),
+        (entries.to_vec(), odd.to_vec())
+    );
 }
 
 #[test]
@@ -43,7 +46,11 @@ fn damaged_bytes_are_kept_with_their_place() {
         &["Damaged user 0+63"],
         &["damaged"],
     );
-    check(b"\xEF\xBB\xBF{\"type\":\"tag\"}\r\n\r\n", &["Bookkeeping tag 3+14"], &["carriage-return", "byte-order-mark", "carriage-return", "blank"]);
+    check(
+        b"\xEF\xBB\xBF{\"type\":\"tag\"}\r\n\r\n",
+        &["Bookkeeping tag 3+14"],
+        &["carriage-return", "byte-order-mark", "carriage-return", "blank"],
+    );
     check(b"[1,2]\n", &["Damaged - 0+5"], &["not-an-object"]);
     check(b"{\"type\":\"new\"}\n{}\n", &["Unknown new 0+14", "Unknown - 15+2"], &[]);
     check(b"{\"type\":\"t\xffg\"}\n", &["Unknown t\u{fffd}g 0+14"], &["invalid-utf8"]);

@@ -34,7 +34,9 @@ impl Action {
             "Read" | "Grep" | "Glob" | "LS" | "NotebookRead" | "LSP" | "ReadMcpResource"
             | "ListMcpResources" => Self::Read,
             "Edit" | "Write" | "MultiEdit" | "NotebookEdit" => Self::Edit,
-            "Bash" | "PowerShell" | "BashOutput" | "KillShell" | "KillBash" | "Monitor" => Self::Run,
+            "Bash" | "PowerShell" | "BashOutput" | "KillShell" | "KillBash" | "Monitor" => {
+                Self::Run
+            }
             "Task" | "Agent" | "TaskOutput" | "TaskStop" | "SendMessage" | "TeamCreate"
             | "TeamDelete" | "ListAgents" | "Workflow" | "Skill" => Self::Agent,
             "WebSearch" | "WebFetch" => Self::Web,
@@ -76,7 +78,8 @@ pub fn subject<'a>(tool: &str, input: Raw<'a>) -> Option<Cow<'a, str>> {
 }
 
 fn question<'a>(tool: &str, input: Raw<'a>) -> Option<Cow<'a, str>> {
-    (tool == "AskUserQuestion").then(|| input.get("questions")?.items().next()?.string("question"))?
+    (tool == "AskUserQuestion")
+        .then(|| input.get("questions")?.items().next()?.string("question"))?
 }
 
 fn scalar(value: Raw<'_>) -> Option<Cow<'_, str>> {
@@ -87,7 +90,11 @@ fn scalar(value: Raw<'_>) -> Option<Cow<'_, str>> {
 }
 
 /// The file that a call names, absolute or not, as it was recorded.
-pub fn path_of<'a>(tool: &str, input: Option<Raw<'a>>, result: Option<Raw<'a>>) -> Option<Cow<'a, str>> {
+pub fn path_of<'a>(
+    tool: &str,
+    input: Option<Raw<'a>>,
+    result: Option<Raw<'a>>,
+) -> Option<Cow<'a, str>> {
     let from_result = || {
         let result = result?;
         result
@@ -173,7 +180,8 @@ fn from_input(tool: &str, input: Raw<'_>) -> Counts {
 
 /// Lines of `new` and `old` between their common beginning and end.
 fn changed_lines(old: Option<&str>, new: Option<&str>) -> (u32, u32) {
-    let lines = |text: Option<&str>| text.map_or(Vec::new(), |t| t.lines().map(str::to_owned).collect());
+    let lines =
+        |text: Option<&str>| text.map_or(Vec::new(), |t| t.lines().map(str::to_owned).collect());
     let (old, new): (Vec<String>, Vec<String>) = (lines(old), lines(new));
     let same = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
     let (old, new) = (&old[same..], &new[same..]);
@@ -187,7 +195,8 @@ fn count_lines(text: Str<'_>) -> u32 {
         return 0;
     }
     let text = text.text();
-    (memchr::memchr_iter(b'\n', text.as_bytes()).count() + usize::from(!text.ends_with('\n'))) as u32
+    (memchr::memchr_iter(b'\n', text.as_bytes()).count() + usize::from(!text.ends_with('\n')))
+        as u32
 }
 
 /// Lines added and removed by a `structuredPatch`, without decoding them.
@@ -327,7 +336,10 @@ pub const RESULT_FIELDS: &[(&str, &[&str])] = &[
             "staleRecovered",
         ],
     ),
-    ("MultiEdit", &["filePath", "edits", "originalFileContents", "structuredPatch", "userModified"]),
+    (
+        "MultiEdit",
+        &["filePath", "edits", "originalFileContents", "structuredPatch", "userModified"],
+    ),
     (
         "Write",
         &[
@@ -371,14 +383,8 @@ pub const RESULT_FIELDS: &[(&str, &[&str])] = &[
         ],
     ),
     ("TodoWrite", &["oldTodos", "newTodos", "verificationNudgeNeeded"]),
-    (
-        "WebFetch",
-        &["bytes", "code", "codeText", "result", "durationMs", "url", "detachedToolCall"],
-    ),
-    (
-        "WebSearch",
-        &["query", "results", "durationSeconds", "searchCount", "detachedToolCall"],
-    ),
+    ("WebFetch", &["bytes", "code", "codeText", "result", "durationMs", "url", "detachedToolCall"]),
+    ("WebSearch", &["query", "results", "durationSeconds", "searchCount", "detachedToolCall"]),
 ];
 
 #[cfg(test)]

@@ -5,7 +5,9 @@ use std::io::{self, Read};
 
 use hashbrown::HashMap;
 
-use super::fact::{AgentLink, Agents, Call, Compaction, LinkKind, Marks, Names, Started, Titles, Touch};
+use super::fact::{
+    AgentLink, Agents, Call, Compaction, LinkKind, Marks, Names, Started, Titles, Touch,
+};
 use super::node::{NO_TIME, NONE, Node, Role, flag};
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::entry::message::{Block, BlockKind};
@@ -172,7 +174,8 @@ impl Builder {
         set(entry.is_sidechain, flag::SIDECHAIN);
         set(entry.is_meta, flag::META);
         set(entry.is_team, flag::TEAM);
-        let in_tree = entry.kind.is_chain() || (entry.kind == Kind::Damaged && entry.uuid.is_some());
+        let in_tree =
+            entry.kind.is_chain() || (entry.kind == Kind::Damaged && entry.uuid.is_some());
         let key = match entry.uuid {
             Some(uuid) if in_tree => Key::of_str(uuid),
             _ => Key(u128::from(entry.offset) | 1 << 127 | u128::from(self.source) << 96),
@@ -356,7 +359,8 @@ impl Builder {
 
     fn commits(&mut self, command: &str, entry: &Entry<'_>, block: &Block<'_>, index: u32) {
         let output = block.result_text();
-        let found = tool::commits(command, output.as_deref().unwrap_or_default(), entry.tool_result);
+        let found =
+            tool::commits(command, output.as_deref().unwrap_or_default(), entry.tool_result);
         self.marks.commits.extend(found.into_iter().map(|commit| (index, commit)));
     }
 
@@ -401,14 +405,7 @@ impl Builder {
         let key = block.id.map_or(Key(u128::from(index) | 1 << 126), Key::of_str);
         let next = self.calls.len() as u32;
         self.call_by_key.entry(key).or_insert(next);
-        self.calls.push(Call {
-            key,
-            tool,
-            node: index,
-            result: NONE,
-            is_error: false,
-            started,
-        });
+        self.calls.push(Call { key, tool, node: index, result: NONE, is_error: false, started });
     }
 
     fn system(&mut self, entry: &Entry<'_>, index: u32, node: &mut Node) {
@@ -441,10 +438,8 @@ impl Builder {
         if !attachment.get("type").and_then(Raw::str).is_some_and(|t| t.is("queued_command")) {
             return;
         }
-        let is_prompt = attachment
-            .get("commandMode")
-            .and_then(Raw::str)
-            .is_none_or(|mode| mode.is("prompt"));
+        let is_prompt =
+            attachment.get("commandMode").and_then(Raw::str).is_none_or(|mode| mode.is("prompt"));
         let is_meta = attachment.get("isMeta").and_then(Raw::bool) == Some(true);
         let text = attachment.get("prompt").and_then(queued_text);
         if !is_prompt || is_meta {

@@ -196,7 +196,8 @@ impl Compaction {
 
     pub(super) fn boundary(entry: &Entry<'_>, node: u32) -> Self {
         let data = entry.field("compactMetadata").or_else(|| entry.field("compact_metadata"));
-        let get = |disk: &str, stream: &str| data.and_then(|d| d.some(disk).or_else(|| d.some(stream)));
+        let get =
+            |disk: &str, stream: &str| data.and_then(|d| d.some(disk).or_else(|| d.some(stream)));
         let key = |value: Option<Raw<'_>>| value.and_then(Raw::str).map(Key::of_str);
         let messages = get("preservedMessages", "preserved_messages");
         let segment = get("preservedSegment", "preserved_segment");
@@ -212,8 +213,9 @@ impl Compaction {
             post_tokens: get("postTokens", "post_tokens").and_then(Raw::u64),
             duration_ms: get("durationMs", "duration_ms").and_then(Raw::u64),
             logical_parent: entry.logical_parent.map(Key::of_str),
-            anchor: key(messages.and_then(|m| m.get("anchorUuid").or_else(|| m.get("anchor_uuid"))))
-                .or_else(|| part("anchorUuid", "anchor_uuid")),
+            anchor:
+                key(messages.and_then(|m| m.get("anchorUuid").or_else(|| m.get("anchor_uuid"))))
+                    .or_else(|| part("anchorUuid", "anchor_uuid")),
             preserved: listed.map_or_else(Vec::new, |l| {
                 l.items().filter_map(|id| id.str().map(Key::of_str)).collect()
             }),
@@ -270,7 +272,8 @@ impl Titles {
 
     pub(super) fn line(&mut self, entry: &Entry<'_>) {
         let Some(name) = entry.type_name else { return };
-        let text = |field: &str| entry.string(field).filter(|t| !t.trim().is_empty()).map(|t| cut(&t));
+        let text =
+            |field: &str| entry.string(field).filter(|t| !t.trim().is_empty()).map(|t| cut(&t));
         match name.raw() {
             b"custom-title" => self.custom = text("customTitle"),
             b"ai-title" => self.ai = text("aiTitle").or(self.ai.take()),

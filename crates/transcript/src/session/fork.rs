@@ -106,7 +106,13 @@ impl Forks {
     }
 
     /// Gives one node its state; what it hangs on has its own already.
-    fn place(&mut self, index: usize, judge: &Judge<'_>, verdicts: &[Option<ForkKind>], states: &mut [State]) {
+    fn place(
+        &mut self,
+        index: usize,
+        judge: &Judge<'_>,
+        verdicts: &[Option<ForkKind>],
+        states: &mut [State],
+    ) {
         if let Some(state) = judge.way[index] {
             states[index] = state;
             return;
@@ -196,7 +202,11 @@ impl<'a> Judge<'a> {
             last_below: (0..size as u32).collect(),
             person: vec![false; size],
             answer: vec![false; size],
-            doubled: facts.doubled.iter().flat_map(|&(call, node)| [facts.calls[call as usize].result, node]).collect(),
+            doubled: facts
+                .doubled
+                .iter()
+                .flat_map(|&(call, node)| [facts.calls[call as usize].result, node])
+                .collect(),
         };
         for (index, &up) in tree.up.iter().enumerate() {
             if up != NONE {
@@ -286,8 +296,12 @@ impl<'a> Judge<'a> {
         let (nature, beside) = (self.nature(child), self.nature(kept));
         let goes_on = self.answer[child] || self.person[child];
         match nature {
-            Nature::Result if self.doubled.contains(&(child as u32)) && !goes_on => ForkKind::Doubled,
-            Nature::Result | Nature::More if beside == Nature::Talk && (goes_on || nature == Nature::More) => {
+            Nature::Result if self.doubled.contains(&(child as u32)) && !goes_on => {
+                ForkKind::Doubled
+            }
+            Nature::Result | Nature::More
+                if beside == Nature::Talk && (goes_on || nature == Nature::More) =>
+            {
                 self.rewind(child, kept)
             }
             Nature::Result | Nature::More if self.person[child] => ForkKind::Unknown,
@@ -308,7 +322,11 @@ impl<'a> Judge<'a> {
     /// Going back is proven if one side ended before the other began.
     fn rewind(&self, child: usize, kept: usize) -> ForkKind {
         let before = |a: usize, b: usize| (self.last_below[a] as usize) < b;
-        if before(child, kept) || before(kept, child) { ForkKind::Rewind } else { ForkKind::Unknown }
+        if before(child, kept) || before(kept, child) {
+            ForkKind::Rewind
+        } else {
+            ForkKind::Unknown
+        }
     }
 
     fn is_replay(&self, a: usize, b: usize) -> bool {

@@ -215,7 +215,8 @@ impl Tree {
             let kept = self.kept(facts, index);
             let compaction = &facts.compactions[index];
             let anchor = compaction.anchor.and_then(|k| facts.by_key.get(&k).copied());
-            let fallback = if compaction.summary == NONE { compaction.node } else { compaction.summary };
+            let fallback =
+                if compaction.summary == NONE { compaction.node } else { compaction.summary };
             let mut above = anchor.unwrap_or(fallback);
             for node in kept {
                 if node == above {

@@ -62,7 +62,11 @@ pub(super) fn segments_of(facts: &Builder, tree: &Tree) -> Vec<u32> {
 }
 
 /// The turn of each node on the way, and the turns.
-pub(super) fn turns(facts: &Builder, states: &[State], segment_of: &[u32]) -> (Vec<u32>, Vec<Turn>) {
+pub(super) fn turns(
+    facts: &Builder,
+    states: &[State],
+    segment_of: &[u32],
+) -> (Vec<u32>, Vec<Turn>) {
     let on_way = |i: usize| matches!(states[i], State::Active | State::Compacted);
     let mut turn_of = vec![NONE; facts.nodes.len()];
     let mut turns: Vec<Turn> = Vec::new();
