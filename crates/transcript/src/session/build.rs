@@ -285,8 +285,14 @@ impl Builder {
                 self.agents.link(agent, AgentLink { call, kind: LinkKind::Notification });
             }
         }
-        if node.role.is_person() && !node.has(flag::SIDECHAIN) {
+        if node.has(flag::SIDECHAIN) {
+            return;
+        }
+        if node.role.is_person() {
             self.titles(node.session).prompt(node.role, text);
+        } else if node.role == Role::Teammate {
+            let words = prompt::teammate_text(text).unwrap_or(text);
+            self.titles(node.session).prompt(node.role, words);
         }
     }
 

@@ -252,6 +252,8 @@ pub struct Titles {
     pub first_prompt: Option<Box<str>>,
     /// The first slash command.
     pub first_command: Option<Box<str>>,
+    /// The first thing another agent asked.
+    pub first_task: Option<Box<str>>,
     /// `summary` lines: the leaf they describe, and their text.
     pub summaries: Vec<(Key, Box<str>)>,
 }
@@ -263,11 +265,26 @@ impl Titles {
     pub(super) fn prompt(&mut self, role: Role, text: &str) {
         let slot = match role {
             Role::Prompt | Role::Queued => &mut self.first_prompt,
+            Role::Teammate => &mut self.first_task,
             _ => &mut self.first_command,
         };
         if slot.is_none() {
             *slot = Some(cut(&crate::prompt::one_line(text)));
         }
+    }
+
+    /// Takes from `other` what is not known yet.
+    pub(super) fn fill(&mut self, other: Self) {
+        let fill = |slot: &mut Option<Box<str>>, other| *slot = slot.take().or(other);
+        fill(&mut self.custom, other.custom);
+        fill(&mut self.ai, other.ai);
+        fill(&mut self.last_prompt, other.last_prompt);
+        fill(&mut self.agent_name, other.agent_name);
+        fill(&mut self.tag, other.tag);
+        fill(&mut self.first_prompt, other.first_prompt);
+        fill(&mut self.first_command, other.first_command);
+        fill(&mut self.first_task, other.first_task);
+        self.summaries.extend(other.summaries);
     }
 
     pub(super) fn line(&mut self, entry: &Entry<'_>) {
