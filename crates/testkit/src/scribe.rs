@@ -4,7 +4,7 @@
 //! the response is over, because only then its final token count is known:
 //! releases since 2.1.97 write it on every line, older ones on the last.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -104,6 +104,7 @@ pub struct Scribe {
     pub hour_cache: bool,
     prompts: Vec<Prompt>,
     active_prompts: u64,
+    rewound: BTreeSet<Option<String>>,
     request: Option<Request>,
     out: BufWriter<File>,
     failed: Option<io::Error>,
@@ -135,6 +136,7 @@ impl Scribe {
             hour_cache: false,
             prompts: Vec::new(),
             active_prompts: 0,
+            rewound: BTreeSet::new(),
             request: None,
             out,
             failed: None,
@@ -184,6 +186,55 @@ impl Scribe {
         }
         self.parent = Some(uuid.clone());
         uuid
+    }
+
+    /// Copies all that another session kept, and its books: the requests
+    /// belong to the other one.
+    pub fn copy_from(&mut self, other: &mut Scribe) {
+        other.flush();
+        let kept = other.kept.clone().expect("the original keeps its entries");
+        kept.iter().for_each(|kept| self.put_copy(kept));
+        self.adopt(other);
+    }
+
+    /// Takes over the books of a session whose entries were copied.
+    pub fn adopt(&mut self, other: &Scribe) {
+        let (to, from) = (&mut self.truth, &other.truth);
+        to.copy_of = Some(from.id.clone());
+        to.calls += from.calls;
+        to.errors.extend(from.errors.iter().cloned());
+        to.touched.extend(from.touched.iter().cloned());
+        to.commits.extend(from.commits.iter().cloned());
+        to.request_count += from.request_count;
+        to.usage.add(from.usage);
+        let own = from.requests.iter().filter(|request| request.agent.is_none());
+        to.requests.extend(own.map(|r| RequestTruth { replayed: true, ..r.clone() }));
+        if let Some(title) = from.titles.get("first-prompt") {
+            to.titles.insert("first-prompt".into(), title.clone());
+        }
+        self.prompts.extend(other.prompts.iter().cloned());
+        self.active_prompts += other.active_prompts;
+        self.context = other.context;
+        self.now = other.now;
+    }
+
+    /// Writes an entry of another session that stands here by mistake. It is
+    /// counted as an entry of the file and otherwise left out of the books.
+    pub fn put_foreign(&mut self, kept: &Kept) {
+        self.flush();
+        let line = kept.envelope.line(&kept.place, kept.kind == "user", &kept.body);
+        self.write_line(&line);
+        self.count(&kept.kind, kept.sub.as_deref());
+        self.truth.foreign_entries += 1;
+    }
+
+    /// Writes an entry of this file once more, with a changed body.
+    pub fn put_again(&mut self, kept: &Kept, body: &str) {
+        self.flush();
+        let line = self.envelope.line(&kept.place, kept.kind == "user", body);
+        self.write_line(&line);
+        self.count(&kept.kind, kept.sub.as_deref());
+        self.truth.forks.replay += 1;
     }
 
     /// Writes an entry kept from another file under this file's envelope.
@@ -276,6 +327,9 @@ impl Scribe {
     }
 
     fn prompt_extra(&self) -> String {
+        if self.envelope.sidechain {
+            return String::new();
+        }
         if self.envelope.since(181) {
             let origin = crate::obj! { "kind": "human" };
             return members! {
@@ -331,6 +385,7 @@ impl Scribe {
 
     /// A slash command typed by a person; not counted as a turn.
     pub fn command(&mut self, name: &str, args: &str) -> String {
+        self.truth.commands += 1;
         let text = format!(
             "<command-name>/{name}</command-name>\n            <command-message>{name}</command-message>\n            <command-args>{args}</command-args>"
         );
@@ -348,6 +403,8 @@ impl Scribe {
     pub fn rewind(&mut self, mark: &Mark) {
         self.flush();
         self.truth.forks.rewind += 1;
+        self.rewound.insert(mark.parent.clone());
+        self.truth.forks.rewind_points = self.rewound.len() as u64;
         for prompt in self.prompts.iter_mut().skip(mark.prompts).filter(|prompt| prompt.active) {
             prompt.active = false;
             self.active_prompts -= 1;

@@ -1,8 +1,11 @@
 //! What a made home contains, as the maker wrote it down while planting.
 //!
 //! Never computed by parsing. Everything in a [`SessionTruth`] is counted over
-//! the lines that stand in that session's own file (copied and foreign lines
-//! included, subagents apart), unless a field says otherwise.
+//! the lines that stand in that session's own file: copied lines included;
+//! lines of other sessions standing there by mistake counted in `entries` and
+//! `foreign_entries` only; subagents apart, unless a field says otherwise.
+//! Slash commands, shell lines (`!`) and prompts that only a `queued_command`
+//! attachment holds are not turns; `commands` and `queued` count them.
 
 use std::collections::BTreeMap;
 
@@ -26,6 +29,8 @@ pub struct Truth {
     pub sessions: Vec<SessionTruth>,
     /// Session ids that `history.jsonl` knows and no transcript exists for.
     pub ghosts: Vec<String>,
+    /// Session ids whose entries stand only in another session's file.
+    pub homeless: Vec<String>,
     /// Ids of sessions that are copies of another one.
     pub copies: Vec<String>,
     /// Files of a session that hold bookkeeping lines only.
@@ -109,6 +114,10 @@ pub struct SessionTruth {
     pub prompts: Vec<String>,
     /// A person's prompts on branches that were left.
     pub abandoned: u64,
+    /// Slash commands and shell lines typed by a person.
+    pub commands: u64,
+    /// Prompts that stand in a `queued_command` attachment only.
+    pub queued: u64,
     /// Tool calls (distinct ids), all branches.
     pub calls: u64,
     /// Calls whose result says `is_error: true`.
@@ -202,6 +211,8 @@ pub struct ForkTruth {
     pub replay: u64,
     /// A person went back and typed something else: one per attempt left behind.
     pub rewind: u64,
+    /// Distinct points gone back to; the place before the first prompt is one.
+    pub rewind_points: u64,
 }
 
 /// A subagent and how it can be joined.

@@ -100,13 +100,6 @@ pub struct Cut<'a> {
 }
 
 impl<'a> Cut<'a> {
-    /// The text.
-    pub fn plain(&self) -> &'a str {
-        let end = self.pool.starts.get(self.first + self.n);
-        let end = end.map_or(self.pool.plain.len(), |start| start.0);
-        &self.pool.plain[self.pool.starts[self.first].0..end]
-    }
-
     /// The text as the inside of a JSON string.
     pub fn escaped(&self) -> &'a str {
         let end = self.pool.starts.get(self.first + self.n);
