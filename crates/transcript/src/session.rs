@@ -320,7 +320,11 @@ impl Session {
         };
         for (former, _) in self.former_ids() {
             let index = self.facts.sessions.find(former.as_str());
-            own.fill(index.and_then(|i| slot(i as usize + 1)).unwrap_or_default());
+            let mut former = index.and_then(|i| slot(i as usize + 1)).unwrap_or_default();
+            // What was copied came first.
+            own.first_prompt = former.first_prompt.take().or(own.first_prompt);
+            own.first_command = former.first_command.take().or(own.first_command);
+            own.fill(former);
         }
         // Lines without a session id (summaries) belong to the file.
         own.fill(slot(0).unwrap_or_default());
@@ -444,6 +448,11 @@ impl Session {
         self.facts.agents.links.iter().map(|(agent, link)| (&**agent, *link))
     }
 
+    /// Runs of workflows that calls of this file started.
+    pub fn workflow_runs(&self) -> &[(Box<str>, Key)] {
+        &self.facts.agents.runs
+    }
+
     /// Sidechains inside the file (1.0.x): their first node and the key of their task.
     pub fn inline_agents(&self) -> &[(u32, Key)] {
         &self.facts.agents.inline
@@ -484,7 +493,8 @@ impl Session {
     /// Keys of the chain entries, in file order, for joining files. What Claude Code injects is
     /// left out: one process writes the same caveat into several sessions.
     pub fn keys(&self) -> impl Iterator<Item = Key> {
-        self.facts.nodes.iter().filter(|n| n.kind.is_chain() && !n.has(flag::META)).map(|n| n.key)
+        let joins = |n: &&Node| n.kind.is_chain() && !n.has(flag::META | flag::FOREIGN);
+        self.facts.nodes.iter().filter(joins).map(|n| n.key)
     }
 }
 

@@ -7,7 +7,7 @@ use super::Library;
 use super::card::{Card, Facts};
 use crate::id::{AgentId, Key, SessionId};
 use crate::layout::{FileKind, InternalAgent};
-use crate::session::LinkKind;
+use crate::session::{AgentLink, LinkKind};
 use crate::side::agent_meta::{self, AgentMeta};
 
 /// Who started a subagent.
@@ -95,12 +95,18 @@ impl Library {
 struct Index<'a> {
     calls: HashMap<Key, Option<usize>>,
     tasks: HashMap<Key, (Key, Option<usize>)>,
-    links: HashMap<&'a str, (crate::session::AgentLink, Option<usize>)>,
+    links: HashMap<&'a str, (AgentLink, Option<usize>)>,
+    runs: HashMap<&'a str, (Key, Option<usize>)>,
 }
 
 impl<'a> Index<'a> {
     fn of(main: Option<&'a Card>, files: &[usize], cards: &'a [Card]) -> Self {
-        let mut index = Self { calls: HashMap::new(), tasks: HashMap::new(), links: HashMap::new() };
+        let mut index = Self {
+            calls: HashMap::new(),
+            tasks: HashMap::new(),
+            links: HashMap::new(),
+            runs: HashMap::new(),
+        };
         let agents = files.iter().map(|&f| (Some(f), &cards[f]));
         for (file, card) in main.map(|m| (None, m)).into_iter().chain(agents) {
             for (call, task) in &card.agent_calls {
@@ -108,6 +114,9 @@ impl<'a> Index<'a> {
                 if let Some(task) = task {
                     index.tasks.entry(*task).or_insert((*call, file));
                 }
+            }
+            for (run, call) in &card.workflow_runs {
+                index.runs.entry(run).or_insert((*call, file));
             }
             for (agent, link) in &card.agent_links {
                 let known = index.links.entry(agent).or_insert((*link, file));
@@ -193,6 +202,13 @@ fn link(
     {
         let holder = link.call.and_then(|c| index.calls.get(&c).copied()).unwrap_or(*holder);
         return (link.call, link.kind, holder);
+    }
+    let run = match &card.found.kind {
+        FileKind::Agent { workflow, .. } => workflow.as_deref().and_then(|run| index.runs.get(run)),
+        _ => None,
+    };
+    if let Some((call, holder)) = run {
+        return (Some(*call), LinkKind::Workflow, *holder);
     }
     let by_task = card.task.and_then(|task| index.tasks.get(&task));
     if let Some((call, holder)) = by_task.filter(|(_, holder)| *holder != Some(file)) {

@@ -148,6 +148,7 @@ pub struct Card {
     pub(super) agent_links: Vec<(Box<str>, AgentLink)>,
     /// Calls that start subagents: the call, and its task.
     pub(super) agent_calls: Vec<(Key, Option<Key>)>,
+    pub(super) workflow_runs: Vec<(Box<str>, Key)>,
     pub(super) task: Option<Key>,
     /// Sidechains inside the file: number of their first entry, and their task.
     pub(super) inline_agents: Vec<(u32, Key)>,
@@ -181,6 +182,7 @@ impl Card {
                 .filter(|c| c.is_agent())
                 .map(|c| (c.key(), c.task()))
                 .collect(),
+            workflow_runs: session.workflow_runs().to_vec(),
             task: session.task(),
             inline_agents: session
                 .inline_agents()

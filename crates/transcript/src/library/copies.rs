@@ -2,8 +2,8 @@
 //! two names, replays by internal agents. Each entry is owned by one file and counted there.
 //!
 //! A copy keeps uuid and time of its entries, so the owner is told by other signs: sessions before
-//! subagents, files that nothing marks as a copy, then the file whose own talk began first (one
-//! that has nothing of its own was there before it was copied on).
+//! subagents, files that nothing marks as a copy, a file that has nothing of its own (it was there
+//! before it was copied on), then the older file, then the one whose own talk began first.
 
 use hashbrown::{HashMap, HashSet};
 
@@ -13,6 +13,7 @@ use crate::entry::Entry;
 use crate::id::Key;
 use crate::layout::{FileKind, Problem};
 use crate::line::LineReader;
+use crate::time::Time;
 
 /// Which entries of which file are owned by another.
 #[derive(Debug, Default)]
@@ -96,7 +97,7 @@ fn marked(cards: &[Card]) -> HashSet<&str> {
 }
 
 /// Lower owns.
-type Rank = (u8, bool, i64, std::path::PathBuf);
+type Rank = (u8, bool, bool, Option<Time>, Option<i64>, std::path::PathBuf);
 
 fn rank(cards: &[Card], file: usize, shared: &HashSet<u64>, marked: &HashSet<&str>) -> Rank {
     let card = &cards[file];
@@ -109,8 +110,8 @@ fn rank(cards: &[Card], file: usize, shared: &HashSet<u64>, marked: &HashSet<&st
     let is_copy = card.is_background
         || id.is_some_and(|id| marked.contains(id))
         || card.lineage.as_deref().is_some_and(|root| Some(root) != id);
-    let began = first_own_time(card, shared).unwrap_or(i64::MIN);
-    (kind, is_copy, began, card.found.rel.clone())
+    let began = first_own_time(card, shared);
+    (kind, is_copy, began.is_some(), card.found.created, began, card.found.rel.clone())
 }
 
 /// When the file's first entry that no other file has was written; reads no further than that.

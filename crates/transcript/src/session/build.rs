@@ -222,10 +222,17 @@ impl Builder {
             }
             Parent::Id(id) => {
                 let key = Key::of_str(id);
-                self.by_key.get(&key).copied().unwrap_or_else(|| {
-                    self.waiting.push((index, key));
-                    NONE
-                })
+                match self.by_key.get(&key).copied() {
+                    Some(parent) if parent == index => {
+                        *flags |= flag::CYCLE | flag::ORPHAN;
+                        NONE
+                    }
+                    Some(parent) => parent,
+                    None => {
+                        self.waiting.push((index, key));
+                        NONE
+                    }
+                }
             }
             Parent::Absent => {
                 let line = entry.parent_call.map(Key::of_str);
@@ -341,6 +348,9 @@ impl Builder {
 
     fn agent_result(&mut self, entry: &Entry<'_>, block: &Block<'_>, call: Key) {
         let shown = block.result_text();
+        if let Some(run) = entry.tool_result.and_then(|r| r.string("runId")) {
+            self.agents.runs.push((run.into(), call));
+        }
         if let Some(agent) = tool::agent_of(entry.tool_result, shown.as_deref()) {
             let kind = if entry.tool_result.is_some_and(|r| r.get("agentId").is_some()) {
                 LinkKind::Result

@@ -72,7 +72,7 @@ impl Started {
     pub(super) fn of(tool: &str, input: Option<Raw<'_>>) -> Self {
         let Some(input) = input else { return Self::Other };
         match tool {
-            "Task" | "Agent" => {
+            "Task" | "Agent" | "Workflow" => {
                 Self::Agent(input.string("prompt").map(|p| Key::of(p.trim().as_bytes())))
             }
             "Bash" | "PowerShell" => {
@@ -326,12 +326,28 @@ pub enum LinkKind {
     Text,
     /// A `<task-notification>` names it.
     Notification,
+    /// Its file lies in the folder of a workflow's run, which the call started.
+    Workflow,
     /// The task text is the same.
     Prompt,
-    /// A teammate's task text is the same.
-    Teammate,
     /// Its file lies in the session's folder, or names the session; no call is known.
     Folder,
+}
+
+impl LinkKind {
+    /// The word for it in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Meta => "meta",
+            Self::Result => "result",
+            Self::Progress => "progress",
+            Self::Text => "text",
+            Self::Notification => "notification",
+            Self::Workflow => "workflow",
+            Self::Prompt => "prompt",
+            Self::Folder => "folder",
+        }
+    }
 }
 
 /// One sign that a subagent belongs to a call.
@@ -348,6 +364,8 @@ pub struct AgentLink {
 pub struct Agents {
     /// Best sign per subagent.
     pub(super) links: HashMap<Box<str>, AgentLink>,
+    /// Runs of workflows: the run and the call that started it.
+    pub(super) runs: Vec<(Box<str>, Key)>,
     /// Sidechains inside the file (1.0.x): root node and key of the task.
     pub(super) inline: Vec<(u32, Key)>,
     /// The key of the first words in the file: an agent file's task.

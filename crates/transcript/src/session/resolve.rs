@@ -195,8 +195,13 @@ impl Tree {
             }
             if at != NONE && seen[at as usize] == walk {
                 let cut = self.circle(at).min().unwrap_or(at);
-                self.up[cut as usize] = NONE;
                 facts.nodes[cut as usize].flags |= flag::CYCLE;
+                self.up[cut as usize] = NONE;
+                let talk = |n: &Node| n.kind.is_talk() && self.is_main(n);
+                let before = facts.nodes[..cut as usize].iter().rposition(talk);
+                if let Some(before) = before.filter(|&b| seen[b] != 0 && seen[b] != walk) {
+                    self.up[cut as usize] = before as u32;
+                }
             }
         }
     }
