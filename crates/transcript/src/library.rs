@@ -19,7 +19,7 @@ use hashbrown::{HashMap, HashSet};
 
 use crate::id::{Key, SessionId};
 use crate::layout::{FileKind, Problem};
-use crate::session::TitleSource;
+use crate::session::{Session, TitleSource};
 use copies::Copies;
 
 /// What a session's file turned out to be.
@@ -207,8 +207,9 @@ impl Library {
             let found_in: Vec<_> = group.iter().map(|(_, file, count)| (*file, *count)).collect();
             let at = self.position(&group[0].0);
             let own = at.and_then(|at| self.sessions[at].file);
-            match scan::read_joined(&self.cards, own, &found_in, &group[0].0, &self.copies) {
-                Ok((facts, title)) => self.give(group[0].0.clone(), at, facts, title, found_in),
+            let copies = own.and_then(|own| self.copies.of(own));
+            match scan::joined_session(&self.cards, own, &found_in, &group[0].0, copies) {
+                Ok(session) => self.give(group[0].0.clone(), at, &session, found_in),
                 Err(problem) => self.problems.push(problem),
             }
         }
@@ -218,10 +219,10 @@ impl Library {
         &mut self,
         id: SessionId,
         at: Option<usize>,
-        facts: Facts,
-        title: Option<(Box<str>, TitleSource)>,
+        session: &Session,
         found_in: Vec<(usize, usize)>,
     ) {
+        let (facts, title) = (Facts::of(session), session.title());
         let Some(at) = at else {
             let item = SessionItem {
                 file: None,
@@ -294,7 +295,9 @@ impl Library {
     }
 
     fn take_summary(&mut self, owner: usize, from: usize, text: Box<str>) {
-        let Some(at) = self.cards[owner].id.clone().and_then(|id| self.position(&id)) else { return };
+        let Some(at) = self.cards[owner].id.clone().and_then(|id| self.position(&id)) else {
+            return;
+        };
         let source = self.sessions[at].title.as_ref().map(|(_, source)| *source);
         if source.is_none_or(|source| source > TitleSource::Summary) {
             self.sessions[at].title = Some((text, TitleSource::Summary));

@@ -157,7 +157,10 @@ impl Session {
     fn other_ids(&self, foreign: bool) -> Vec<(SessionId, usize)> {
         let mut counts = vec![0; self.facts.sessions.iter().len()];
         let other = |n: &&Node| {
-            n.kind.is_chain() && n.session != NONE && n.has(flag::FOREIGN) == foreign && n.session != self.own
+            n.kind.is_chain()
+                && n.session != NONE
+                && n.has(flag::FOREIGN) == foreign
+                && n.session != self.own
         };
         for node in self.facts.nodes.iter().filter(other) {
             counts[node.session as usize] += 1;
@@ -231,7 +234,8 @@ impl Session {
     /// How many segments are this session's own.
     pub(crate) fn own_segments(&self) -> usize {
         let own = |s: &&Segment| {
-            s.compaction.is_none_or(|c| self.states[self.facts.compactions[c].node()] != State::Foreign)
+            s.compaction
+                .is_none_or(|c| self.states[self.facts.compactions[c].node()] != State::Foreign)
         };
         self.segments.iter().filter(own).count()
     }

@@ -52,10 +52,12 @@ fn compare(session: &Session, truth: &SessionTruth, all: &mut Differences) {
     let own = |n: usize| session.state(n) != State::Foreign;
     all.check(case, "cwd", session.cwd(), truth.cwd.as_deref());
     let turns = session.turns();
-    let by_role = |role: Role| turns.iter().filter(|t| session.nodes()[t.prompt].role == role).count();
+    let by_role =
+        |role: Role| turns.iter().filter(|t| session.nodes()[t.prompt].role == role).count();
     all.check(case, "turns", by_role(Role::Prompt) as u64, truth.turns);
-    let abandoned = (0..session.nodes().len())
-        .filter(|&n| session.state(n) == State::Abandoned && session.nodes()[n].role == Role::Prompt);
+    let abandoned = (0..session.nodes().len()).filter(|&n| {
+        session.state(n) == State::Abandoned && session.nodes()[n].role == Role::Prompt
+    });
     all.check(case, "abandoned", abandoned.count() as u64, truth.abandoned);
     let count = |roles: &[Role]| {
         let nodes = session.nodes().iter().enumerate();
@@ -198,8 +200,12 @@ fn bytes_lines_and_oddities_are_as_planted() {
         let path = card.found.rel.to_str().expect("a plain path");
         let truth = made.truth.files.iter().find(|f| f.path == path).expect("planted");
         all.check(path, "bytes", card.found.size, truth.bytes);
-        let unfinished =
-            card.diagnostics.iter().filter(|(kind, _)| kind.name() == "unfinished").map(|(_, n)| n).sum::<u64>();
+        let unfinished = card
+            .diagnostics
+            .iter()
+            .filter(|(kind, _)| kind.name() == "unfinished")
+            .map(|(_, n)| n)
+            .sum::<u64>();
         all.check(path, "lines", card.lines + unfinished, truth.lines);
     }
     all.none();

@@ -6,7 +6,9 @@ use crate::diagnostic::DiagnosticKind;
 use crate::entry::tool::Commit;
 use crate::id::{Key, SessionId};
 use crate::layout::Found;
-use crate::session::{AgentLink, Ending, ForkKind, Node, PrLink, Role, Session, State, TitleSource};
+use crate::session::{
+    AgentLink, Ending, ForkKind, Node, PrLink, Role, Session, State, TitleSource,
+};
 use crate::time::Time;
 
 /// Counts over the entries that a file owns: its own session's, each once.
@@ -168,7 +170,11 @@ impl Card {
             copied: 0,
             copied_from: None,
             keys: session.keys().map(Key::short).collect(),
-            foreign_summaries: titles.summaries.into_iter().filter(|(l, _)| is_foreign(l)).collect(),
+            foreign_summaries: titles
+                .summaries
+                .into_iter()
+                .filter(|(l, _)| is_foreign(l))
+                .collect(),
             continued_in: session.continued_in().map(Into::into),
             forked_from: session.forked_from().map(Into::into),
             lineage: session.lineage().map(Into::into),

@@ -5,11 +5,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hashbrown::HashSet;
 
-use super::card::{Card, Facts};
-use super::copies::Copies;
+use super::card::Card;
 use crate::id::SessionId;
 use crate::layout::{FileKind, Found, Problem};
-use crate::session::{Builder, Options, Session, TitleSource};
+use crate::session::{Builder, Options, Session};
 use crate::source::Source;
 
 /// What reading all files gave.
@@ -34,7 +33,7 @@ pub fn scan<T: Send>(
     let mut order: Vec<usize> = (0..files.len()).collect();
     order.sort_by_key(|&i| std::cmp::Reverse(files[i].size));
     let next = AtomicUsize::new(0);
-    let results: Mutex<Vec<(usize, Result<(Card, Option<T>), Problem>)>> = Mutex::new(Vec::new());
+    let results: Mutex<Vec<(usize, ReadCard<T>)>> = Mutex::new(Vec::new());
     rayon::scope(|scope| {
         for _ in 0..rayon::current_num_threads() {
             scope.spawn(|_| {
@@ -61,6 +60,8 @@ pub fn scan<T: Send>(
     scan
 }
 
+type ReadCard<T> = Result<(Card, Option<T>), Problem>;
+
 /// Sessions and subagents; what was set aside is not a session any more.
 fn is_read(kind: &FileKind) -> bool {
     matches!(kind, FileKind::Session { .. } | FileKind::Agent { .. })
@@ -69,7 +70,7 @@ fn is_read(kind: &FileKind) -> bool {
 fn read_card<T>(
     found: &Found,
     take: &impl Fn(&Found, &Session, &Source) -> Option<T>,
-) -> Result<(Card, Option<T>), Problem> {
+) -> ReadCard<T> {
     let source = Source::open(&found.path)?;
     let session = finish(&source, found, None)?;
     let extra = take(found, &session, &source);
@@ -81,7 +82,11 @@ pub fn read_session(found: &Found, copies: Option<&HashSet<u64>>) -> Result<Sess
     finish(&Source::open(&found.path)?, found, copies)
 }
 
-fn finish(source: &Source, found: &Found, copies: Option<&HashSet<u64>>) -> Result<Session, Problem> {
+fn finish(
+    source: &Source,
+    found: &Found,
+    copies: Option<&HashSet<u64>>,
+) -> Result<Session, Problem> {
     let mut builder = Builder::new();
     source.read_into(&mut builder)?;
     let stem = match &found.kind {
@@ -89,18 +94,6 @@ fn finish(source: &Source, found: &Found, copies: Option<&HashSet<u64>>) -> Resu
         _ => None,
     };
     Ok(builder.finish(&Options { stem, copies }))
-}
-
-/// A session over its own file and the entries that stand in other files.
-pub(super) fn read_joined(
-    cards: &[Card],
-    own: Option<usize>,
-    found_in: &[(usize, usize)],
-    id: &SessionId,
-    copies: &Copies,
-) -> Result<(Facts, Option<(Box<str>, TitleSource)>), Problem> {
-    let session = joined_session(cards, own, found_in, id, own.and_then(|o| copies.of(o)))?;
-    Ok((Facts::of(&session), session.title()))
 }
 
 /// As [`read_session`], with the entries of the session that stand in other files.

@@ -279,8 +279,7 @@ impl Tree {
             has_child[up as usize] = true;
         }
         let mut best = (false, NONE);
-        for index in 0..self.up.len() {
-            let node = &facts.nodes[index];
+        for (index, node) in facts.nodes.iter().enumerate() {
             let in_tree = node.kind.is_chain() || node.kind == crate::entry::Kind::Damaged;
             if has_child[index] || !in_tree || !self.is_main(node) {
                 continue;
