@@ -5,6 +5,7 @@
 
 pub mod doctor;
 pub mod errors;
+pub mod file;
 pub mod list;
 pub mod record;
 pub mod tree;
