@@ -32,6 +32,27 @@ pub struct List {
     pub modified: Option<Time>,
     /// The things to do, in their order.
     pub items: Vec<Item>,
+    /// How many there are, also where some are not asked for.
+    pub counts: Counts,
+}
+
+/// How far a list is. What is neither open nor done has a status of a word not known here.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// All of them.
+    pub all: usize,
+    /// Still to do.
+    pub open: usize,
+    /// Done.
+    pub done: usize,
+}
+
+impl Counts {
+    fn add(&mut self, item: &Item) {
+        self.all += 1;
+        self.open += usize::from(item.is_open());
+        self.done += usize::from(item.is_done());
+    }
 }
 
 /// One thing to do.
@@ -90,6 +111,11 @@ impl Item {
 }
 
 impl List {
+    fn new(session: SessionId, agent: Option<AgentId>, source: Source) -> Self {
+        let (items, counts) = (Vec::new(), Counts::default());
+        Self { session, agent, source, modified: None, items, counts }
+    }
+
     /// The list of a todo file.
     pub fn from_todos(
         session: SessionId,
@@ -97,18 +123,14 @@ impl List {
         modified: Option<Time>,
         todos: Vec<Todo>,
     ) -> Self {
-        let items = todos.into_iter().map(Item::from_todo).collect();
-        Self { session, agent, source: Source::Todos, modified, items }
+        let mut list = Self { modified, ..Self::new(session, agent, Source::Todos) };
+        todos.into_iter().for_each(|todo| list.push(Item::from_todo(todo)));
+        list
     }
 
-    /// How many things are done.
-    pub fn done(&self) -> usize {
-        self.items.iter().filter(|item| item.is_done()).count()
-    }
-
-    /// How many things are open.
-    pub fn open(&self) -> usize {
-        self.items.iter().filter(|item| item.is_open()).count()
+    fn push(&mut self, item: Item) {
+        self.counts.add(&item);
+        self.items.push(item);
     }
 }
 
@@ -130,15 +152,10 @@ pub fn task_lists(mut files: Vec<TaskFile>) -> Vec<List> {
     files.sort_by_key(|file| file.number);
     let mut lists: BTreeMap<SessionId, List> = BTreeMap::new();
     for TaskFile { session, modified, task, .. } in files {
-        let list = lists.entry(session.clone()).or_insert_with(|| List {
-            session,
-            agent: None,
-            source: Source::Tasks,
-            modified: None,
-            items: Vec::new(),
-        });
+        let list =
+            lists.entry(session.clone()).or_insert_with(|| List::new(session, None, Source::Tasks));
         list.modified = list.modified.max(modified);
-        list.items.push(Item::from_task(task));
+        list.push(Item::from_task(task));
     }
     lists.into_values().collect()
 }
@@ -214,7 +231,7 @@ mod tests {
         let all = select(lists.clone(), &Filter::default());
         let names: Vec<_> = all.lists.iter().map(|list| list.session.as_str()).collect();
         assert_eq!((names, all.empty), (vec!["done", "old", "new"], 1));
-        assert_eq!((all.lists[0].done(), all.lists[0].open()), (1, 0));
+        assert_eq!(all.lists[0].counts, Counts { all: 2, open: 0, done: 1 });
         let open = select(lists.clone(), &Filter { only_open: true, ..Filter::default() });
         let texts: Vec<_> = open
             .lists
@@ -223,6 +240,7 @@ mod tests {
             .filter_map(|item| item.text.as_deref())
             .collect();
         assert_eq!(texts, ["c", "b"]);
+        assert_eq!(open.lists[1].counts, Counts { all: 2, open: 1, done: 1 });
         let session = Some(SessionId::new("old"));
         assert_eq!(select(lists, &Filter { session, ..Filter::default() }).lists.len(), 1);
     }
