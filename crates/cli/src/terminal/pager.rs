@@ -125,10 +125,9 @@ mod tests {
         };
         pager.write_all(b"a\nb\n").expect("held");
         assert!(pager.child.is_none() && pager.held == b"a\nb\n");
-        let written = pager.write_all(b"c\n");
+        // `true` may be gone before it is written to: a closed pipe, as when a pager is left.
+        let _ = pager.write_all(b"c\n");
         assert!(pager.child.is_some() && pager.held.is_empty());
-        // `true` may have gone before it was written to.
-        assert!(written.is_ok_and(|()| true) || pager.finish().is_ok());
         pager.finish().expect("waited for");
     }
 }

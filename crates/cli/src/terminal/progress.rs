@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 const PATIENCE: Duration = Duration::from_millis(500);
+const TEMPLATE: &str = "{bar:24} {decimal_bytes} of {decimal_total_bytes}, {msg}";
 
 /// How far reading is. May be shared between threads; gone when dropped.
 pub struct Progress {
@@ -24,7 +25,7 @@ impl Progress {
     /// Work on this many files and bytes begins now. `quiet` never shows it.
     pub fn new(quiet: bool, files: usize, bytes: u64) -> Self {
         let bar = ProgressBar::with_draw_target(Some(bytes), ProgressDrawTarget::hidden());
-        let style = ProgressStyle::with_template("{bar:24} {bytes} of {total_bytes}, {msg}");
+        let style = ProgressStyle::with_template(TEMPLATE);
         if let Ok(style) = style {
             bar.set_style(style);
         }

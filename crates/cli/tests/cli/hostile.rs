@@ -1,6 +1,7 @@
 //! What stands in the files never reaches the terminal as it is.
 
 use super::case::{Case, is_raw};
+use anstream::adapter::strip_str;
 
 const EVIL: &str = "\u{1b}]52;c;aGk=\u{7}\u{1b}[2J\u{9b}31m\u{202e}\u{2066}\u{200b}\u{8}\u{7f}seen";
 
@@ -50,4 +51,14 @@ fn hostile_text_is_made_safe_everywhere() {
             assert!(!is_raw(&shown), "{command}{json}: {shown:?}");
         }
     }
+}
+
+#[test]
+fn colours_are_our_own() {
+    let case = home();
+    let shown = case.run("plans --color always");
+    assert!(shown.contains("\u{1b}[33m"), "{shown:?}");
+    assert!(!is_raw(&strip_str(&shown).to_string()), "{shown:?}");
+    let output = case.command().args(["plans"]).env("NO_COLOR", "1").output().unwrap();
+    assert!(!is_raw(&case.shown(&output)));
 }
