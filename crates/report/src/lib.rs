@@ -6,6 +6,11 @@
 pub mod doctor;
 pub mod errors;
 pub mod file;
+pub mod filter;
+pub mod history;
 pub mod list;
+pub mod log;
+pub mod plan;
 pub mod record;
+pub mod todo;
 pub mod tree;
