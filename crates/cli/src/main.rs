@@ -11,6 +11,7 @@ mod home;
 mod name;
 mod read;
 mod run;
+mod sessions;
 mod terminal;
 mod time_arg;
 mod wire;

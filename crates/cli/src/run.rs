@@ -114,6 +114,14 @@ impl Run {
         self.damaged.files += usize::from(places > 0);
     }
 
+    /// As [`Run::count_damage`], where only counts are known.
+    pub fn count_damaged(&mut self, odd: &[(DiagnosticKind, u64)]) {
+        let places: u64 =
+            odd.iter().filter(|(kind, _)| is_damage(*kind)).map(|(_, count)| count).sum();
+        self.damaged.places += places as usize;
+        self.damaged.files += usize::from(places > 0);
+    }
+
     /// Ends the output, says what is to say, and gives the exit code.
     pub fn finish(mut self, result: Result<Answer, CliError>) -> ExitCode {
         // Also after an error: a pager that is open has to be left before anything is said.

@@ -168,7 +168,9 @@ fn inner_names(entry: &Entry<'_>, unknown: &mut impl FnMut(NameKind, String)) {
         Kind::Attachment => {
             (|n| catalog::ATTACHMENT.contains(&n), NameKind::Attachment, entry.inner_type())
         }
-        Kind::Progress => (|n| catalog::PROGRESS.contains(&n), NameKind::Progress, entry.inner_type()),
+        Kind::Progress => {
+            (|n| catalog::PROGRESS.contains(&n), NameKind::Progress, entry.inner_type())
+        }
         _ => return,
     };
     if let Some(name) = name.map(|n| n.text())

@@ -68,7 +68,8 @@ impl ErrorText {
             Self::None => String::new(),
             Self::Blocks(json) => {
                 let texts = |raw: Raw<'_>| {
-                    let all = raw.items().filter_map(|item| Some(item.string("text")?.into_owned()));
+                    let all =
+                        raw.items().filter_map(|item| Some(item.string("text")?.into_owned()));
                     all.collect::<Vec<_>>().join("\n")
                 };
                 Raw::new(json.as_bytes()).map(texts).unwrap_or_else(|_| json.clone())
@@ -115,7 +116,11 @@ pub struct Fix {
 }
 
 /// All failed results of a session, copies included: whoever joins files leaves those out.
-pub fn errors(session: &Session, source: &Source, with_fixes: bool) -> Result<Vec<ErrorItem>, Problem> {
+pub fn errors(
+    session: &Session,
+    source: &Source,
+    with_fixes: bool,
+) -> Result<Vec<ErrorItem>, Problem> {
     let errors = session.errors();
     errors.into_iter().map(|(node, call)| error(session, source, node, call, with_fixes)).collect()
 }
@@ -204,9 +209,16 @@ fn fix(
     Ok(best)
 }
 
-fn sureness(session: &Session, failed: &Call, failed_input: Option<&str>, call: &Call, input: &str) -> Sureness {
+fn sureness(
+    session: &Session,
+    failed: &Call,
+    failed_input: Option<&str>,
+    call: &Call,
+    input: &str,
+) -> Sureness {
     let tool = session.tool(failed);
-    let subject = |json: &str| Some(aim(tool, &tool::subject(tool, Raw::new(json.as_bytes()).ok()?)?));
+    let subject =
+        |json: &str| Some(aim(tool, &tool::subject(tool, Raw::new(json.as_bytes()).ok()?)?));
     if failed_input.and_then(subject) == subject(input) {
         return Sureness::SameSubject;
     }
@@ -225,7 +237,8 @@ fn aim(tool: &str, subject: &str) -> String {
 
 /// The members of the input that are not the same any more.
 fn changed(before: Option<&str>, after: &str) -> Vec<String> {
-    let (Some(Ok(before)), Ok(after)) = (before.map(|b| Raw::new(b.as_bytes())), Raw::new(after.as_bytes()))
+    let (Some(Ok(before)), Ok(after)) =
+        (before.map(|b| Raw::new(b.as_bytes())), Raw::new(after.as_bytes()))
     else {
         return Vec::new();
     };
@@ -323,7 +336,8 @@ mod tests {
 
     #[test]
     fn the_same_failure_has_one_signature() {
-        let a = signature("Error: Exit code 101\nerror[E0308]: mismatched types in /home/a/x.rs:12");
+        let a =
+            signature("Error: Exit code 101\nerror[E0308]: mismatched types in /home/a/x.rs:12");
         let b = signature("Error: Exit code 1\nerror[E0308]: mismatched types in /tmp/y.rs:99");
         assert_eq!(a, b);
         assert_eq!(a, "error[E0308]: mismatched types in PATH");
@@ -335,7 +349,10 @@ mod tests {
 
     #[test]
     fn what_changed_between_two_inputs_is_named() {
-        let got = changed(Some(r#"{"command":"ls /x","timeout":1}"#), r#"{"command":"ls /y","timeout":1}"#);
+        let got = changed(
+            Some(r#"{"command":"ls /x","timeout":1}"#),
+            r#"{"command":"ls /y","timeout":1}"#,
+        );
         assert_eq!(got, ["command"]);
     }
 

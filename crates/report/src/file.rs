@@ -119,7 +119,11 @@ pub fn content_at(
     Ok(content)
 }
 
-fn input_bytes(session: &Session, source: &Source, call: &Call) -> Result<Option<Vec<u8>>, Problem> {
+fn input_bytes(
+    session: &Session,
+    source: &Source,
+    call: &Call,
+) -> Result<Option<Vec<u8>>, Problem> {
     let bytes = source.entry(&session.nodes()[call.node()])?;
     let entry = Entry::of(&bytes, 0);
     let is_its = |b: &&transcript::entry::message::Block<'_>| {
@@ -139,19 +143,23 @@ fn step(
     let from_result = |key: &str| result.and_then(|r| Some(r.string(key)?.into_owned()));
     match tool {
         "Write" => {
-            let text = from_result("content").or_else(|| Some(input?.string("content")?.into_owned()));
+            let text =
+                from_result("content").or_else(|| Some(input?.string("content")?.into_owned()));
             text.map(whole).or(before)
         }
         "Read" => match result.and_then(whole_read) {
             // A text from edits is exact where a read may lack its last newline.
             Some(text) => match before {
-                Some(known) if known.text.trim_end_matches('\n') == text.trim_end_matches('\n') => Some(known),
+                Some(known) if known.text.trim_end_matches('\n') == text.trim_end_matches('\n') => {
+                    Some(known)
+                }
                 _ => Some(FileContent { from_read: true, ..whole(text) }),
             },
             None => before,
         },
         _ => {
-            let original = from_result("originalFile").or_else(|| from_result("originalFileContents"));
+            let original =
+                from_result("originalFile").or_else(|| from_result("originalFileContents"));
             let base = match original {
                 Some(text) => whole(text),
                 None => before?,

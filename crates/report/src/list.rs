@@ -132,7 +132,12 @@ pub struct List<'a> {
 }
 
 /// The sessions that pass `filter`, in order.
-pub fn list<'a>(library: &'a Library, pulse: &Pulse, filter: &ListFilter, order: ListOrder) -> List<'a> {
+pub fn list<'a>(
+    library: &'a Library,
+    pulse: &Pulse,
+    filter: &ListFilter,
+    order: ListOrder,
+) -> List<'a> {
     let mut standings = BTreeMap::new();
     for item in &library.sessions {
         *standings.entry(item.standing.name()).or_default() += 1;

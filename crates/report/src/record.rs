@@ -304,7 +304,10 @@ impl<'a> Opened<'a> {
             }
             _ if entry.kind == Kind::User => {
                 let text = said(entry).unwrap_or_default();
-                Body::Prompt { text: prompt::one_line(&text).into_owned(), media: media(entry.blocks()) }
+                Body::Prompt {
+                    text: prompt::one_line(&text).into_owned(),
+                    media: media(entry.blocks()),
+                }
             }
             Role::Queued | Role::Command if entry.kind != Kind::User => {
                 let text = note_text(entry).unwrap_or_default();
@@ -437,13 +440,17 @@ fn part(block: &Block<'_>) -> Part {
 /// Pictures and documents in a few words: type and size.
 fn media(blocks: &[Block<'_>]) -> Vec<String> {
     let is_media = |b: &&Block<'_>| matches!(b.kind, BlockKind::Image | BlockKind::Document);
-    blocks.iter().filter(is_media).map(|block| {
-        let source = block.raw.get("source");
-        let kind = source.and_then(|s| s.string("media_type"));
-        let encoded = source.and_then(|s| s.get("data")?.str()).map_or(0, |d| d.raw().len());
-        let name = kind.map_or_else(|| "media".into(), |k| k.into_owned());
-        format!("{name}, {} bytes", encoded / 4 * 3)
-    }).collect()
+    blocks
+        .iter()
+        .filter(is_media)
+        .map(|block| {
+            let source = block.raw.get("source");
+            let kind = source.and_then(|s| s.string("media_type"));
+            let encoded = source.and_then(|s| s.get("data")?.str()).map_or(0, |d| d.raw().len());
+            let name = kind.map_or_else(|| "media".into(), |k| k.into_owned());
+            format!("{name}, {} bytes", encoded / 4 * 3)
+        })
+        .collect()
 }
 
 /// The full name of a note: type, and the type of what is inside.
@@ -459,10 +466,32 @@ pub fn note_name(entry: &Entry<'_>) -> String {
 /// What a note says: its main member, as text where it is text.
 fn note_text(entry: &Entry<'_>) -> Option<String> {
     const TELLING: &[&str] = &[
-        "content", "prompt", "summary", "customTitle", "aiTitle", "lastPrompt", "prUrl", "agentName",
-        "tag", "mode", "permissionMode", "operation", "error", "durationMs", "url", "stdout",
-        "filename", "path", "text", "planContent", "snippet", "message", "relocatedCwd",
-        "continuedInSessionId", "hookName", "result",
+        "content",
+        "prompt",
+        "summary",
+        "customTitle",
+        "aiTitle",
+        "lastPrompt",
+        "prUrl",
+        "agentName",
+        "tag",
+        "mode",
+        "permissionMode",
+        "operation",
+        "error",
+        "durationMs",
+        "url",
+        "stdout",
+        "filename",
+        "path",
+        "text",
+        "planContent",
+        "snippet",
+        "message",
+        "relocatedCwd",
+        "continuedInSessionId",
+        "hookName",
+        "result",
     ];
     let inside = match entry.kind {
         Kind::Progress => entry.field("data"),
@@ -482,7 +511,12 @@ fn plain(value: Raw<'_>) -> Option<String> {
         .text()
         .filter(|t| !t.is_empty())
         .map(|t| t.into_owned())
-        .or_else(|| value.items().find_map(|item| item.string("text").or_else(|| item.text())).map(|t| t.into_owned()))
+        .or_else(|| {
+            value
+                .items()
+                .find_map(|item| item.string("text").or_else(|| item.text()))
+                .map(|t| t.into_owned())
+        })
         .or_else(|| value.f64().map(|_| text_of(value.bytes())))
         .or_else(|| value.is_object().then(|| text_of(value.bytes())))
 }

@@ -45,7 +45,9 @@ pub fn segments(session: &Session) -> Vec<SegmentRow> {
         let number = |node: Option<usize>| node.map(|n| nodes[n].number);
         let times = || {
             let (first, last) = (segment.first.unwrap_or(0), segment.last.map_or(0, |l| l + 1));
-            (first..last).filter(|&n| session.segment_of(n) == Some(index)).filter_map(|n| nodes[n].time())
+            (first..last)
+                .filter(|&n| session.segment_of(n) == Some(index))
+                .filter_map(|n| nodes[n].time())
         };
         SegmentRow {
             index,
@@ -117,7 +119,9 @@ pub fn tree(session: &Session, item: Option<&SessionItem>) -> Vec<TreeLine> {
     for segment in segments(session) {
         let index = segment.index;
         lines.push(TreeLine { depth: 0, kind: TreeKind::Segment(segment) });
-        for (turn_index, turn) in session.turns().iter().enumerate().filter(|(_, t)| t.segment == index) {
+        for (turn_index, turn) in
+            session.turns().iter().enumerate().filter(|(_, t)| t.segment == index)
+        {
             branches_before(session, turn.prompt, &mut lines);
             let kind = TreeKind::Turn {
                 number: turn_index + 1,
@@ -168,7 +172,8 @@ fn agents_of_turn(
 ) {
     for at in 0..agents.len() {
         let call = agents[at].call.and_then(|key| session.call(key));
-        let in_turn = call.is_some_and(|c| session.turn_of(session.calls()[c].node()) == Some(turn));
+        let in_turn =
+            call.is_some_and(|c| session.turn_of(session.calls()[c].node()) == Some(turn));
         if !placed[at] && in_turn && agents[at].parent == AgentParent::Session {
             place_agent(agents, at, 2, placed, lines);
         }
@@ -176,7 +181,13 @@ fn agents_of_turn(
 }
 
 /// A subagent and those it started; each is placed once, so that a circle of parents ends.
-fn place_agent(agents: &[Agent], at: usize, depth: usize, placed: &mut [bool], lines: &mut Vec<TreeLine>) {
+fn place_agent(
+    agents: &[Agent],
+    at: usize,
+    depth: usize,
+    placed: &mut [bool],
+    lines: &mut Vec<TreeLine>,
+) {
     placed[at] = true;
     lines.push(TreeLine { depth, kind: TreeKind::Agent(Box::new(agents[at].clone())) });
     for child in 0..agents.len() {
@@ -198,8 +209,8 @@ pub fn context(session: &Session) -> Vec<usize> {
     let all: Vec<usize> = (0..nodes.len()).filter(active).collect();
     let start = |n: &&usize| matches!(nodes[**n].role, Role::Boundary | Role::Summary);
     let (head, rest): (Vec<usize>, Vec<usize>) = all.iter().partition(|n| start(n));
-    let (kept, since): (Vec<usize>, Vec<usize>) = rest.into_iter().partition(|&n| {
-        nodes[n].is_preserved() && head.first().is_some_and(|&h| n < h)
-    });
+    let (kept, since): (Vec<usize>, Vec<usize>) = rest
+        .into_iter()
+        .partition(|&n| nodes[n].is_preserved() && head.first().is_some_and(|&h| n < h));
     [head, kept, since].concat()
 }
