@@ -3,7 +3,10 @@
 //! A command reads what it needs, asks `report`, and prints. It gives back whether it found
 //! something; errors and exit codes are `error.rs`.
 
+pub mod doctor;
+pub mod errors;
 pub mod history;
+pub mod list;
 pub mod log;
 pub mod plans;
 pub mod todos;
@@ -15,6 +18,9 @@ use crate::run::Run;
 /// Does what was asked for.
 pub fn run(command: &Command, run: &mut Run) -> Result<Answer, CliError> {
     match command {
+        Command::List(args) => list::run(args, run),
+        Command::Errors(args) => errors::run(args, run),
+        Command::Doctor(args) => doctor::run(args, run),
         Command::Todos(args) => todos::run(args, run),
         Command::Plans(args) => plans::run(args, run),
         Command::Log(args) => log::run(args, run),

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use report::filter::{Period, ProjectFilter};
 use tempfile::TempDir;
 use transcript::diagnostic::{Diagnostic, DiagnosticKind};
 use transcript::layout::{self, Found, Problem};
@@ -14,6 +15,7 @@ use crate::home::{self, Environment, HomeError};
 use crate::terminal::format::{Clock, counted};
 use crate::terminal::output::Output;
 use crate::terminal::progress::Progress;
+use crate::time_arg::TimeArg;
 
 /// One run of the program.
 pub struct Run {
@@ -90,6 +92,23 @@ impl Run {
             homes.push(Home { root, files: walk.files });
         }
         Ok(homes)
+    }
+
+    /// The projects that a `--project` stands for; `.` is this folder.
+    pub fn project(&self, part: Option<&str>) -> Result<Option<ProjectFilter>, CliError> {
+        Ok(match part {
+            Some(".") => Some(ProjectFilter::Folder(self.here()?.to_string_lossy().into_owned())),
+            Some(part) => Some(ProjectFilter::Part(part.into())),
+            None => None,
+        })
+    }
+
+    /// The span of time between a `--since` and an `--until`.
+    pub fn period(&self, since: Option<&TimeArg>, until: Option<&TimeArg>) -> Period {
+        Period {
+            since: since.map(|time| time.start(&self.clock)),
+            until: until.map(|time| time.end(&self.clock)),
+        }
     }
 
     /// The folder the person is in, for names like `.`.

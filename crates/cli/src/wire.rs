@@ -6,7 +6,10 @@
 //! controls and invisible characters are written as `\u` escapes, so that a line is safe on a
 //! terminal too.
 
+pub mod doctor;
+pub mod errors;
 pub mod history;
+pub mod list;
 pub mod log;
 pub mod plan;
 pub mod todo;
