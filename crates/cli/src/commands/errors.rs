@@ -235,9 +235,9 @@ fn print_fix(run: &mut Run, tool: &str, fix: &Fix) -> Result<(), CliError> {
         keys => format!("changed {}", keys.join(", ")),
     };
     let sure = fix.sureness.name();
-    let head = format!("  then entry {} worked ({sure}, {changed}): ", fix.number);
-    let line =
-        format!("{}{}", paint(style::GOOD, &safe::line(&head)), safe::fit(&safe::line(&what), 120));
+    let head = format!("then entry {} worked ({sure}, {changed}):", fix.number);
+    let (head, what) = (safe::line(&head), safe::line(&what));
+    let line = format!("  {} {}", paint(style::GOOD, &head), safe::fit(&what, 120));
     Ok(run.out.line(&line)?)
 }
 
