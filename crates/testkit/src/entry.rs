@@ -89,10 +89,11 @@ impl Envelope {
     }
 
     fn early_part(&self, out: &mut String, user: bool) {
-        if user && self.since(76) {
-            if let Some(prompt) = &self.prompt_id {
-                member(out, "promptId", prompt);
-            }
+        if user
+            && self.since(76)
+            && let Some(prompt) = &self.prompt_id
+        {
+            member(out, "promptId", prompt);
         }
         if let Some(agent) = &self.agent {
             member(out, "agentId", agent);
@@ -121,10 +122,10 @@ impl Envelope {
         if version(&self.version) >= (1, 0, 54) {
             member(out, "gitBranch", &self.branch);
         }
-        if !self.since(70) {
-            if let Some(agent) = &self.agent {
-                member(out, "agentId", agent);
-            }
+        if !self.since(70)
+            && let Some(agent) = &self.agent
+        {
+            member(out, "agentId", agent);
         }
         if let Some(slug) = &self.slug {
             member(out, "slug", slug);

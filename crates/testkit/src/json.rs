@@ -166,8 +166,6 @@ macro_rules! arr {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     #[test]
     fn keys_keep_their_order_and_strings_are_escaped() {
         let value = obj! { "z": 1, "a": "q\"\n\u{1b}", "n": None::<u64>, "l": arr![1, "x"] };

@@ -221,14 +221,15 @@ pub struct ForkTruth {
 pub struct SubagentTruth {
     /// Its id.
     pub agent_id: String,
-    /// Its file, or the session's own one for inline sidechains.
+    /// Its file, or the session's own one for inline sidechains, whose calls
+    /// and requests are then counted for the session too.
     pub file: String,
     /// The call that started it.
     pub parent_tool_use_id: Option<String>,
     /// The agent that made that call.
     pub parent_agent: Option<String>,
     /// Strongest evidence there is: `meta`, `result`, `text`, `notification`,
-    /// `prompt`, `workflow`, `fork-context`, `teammate`, `internal`, `none`.
+    /// `prompt`, `workflow`, `internal`, `none`.
     pub link: String,
     /// Calls in its file.
     pub calls: u64,

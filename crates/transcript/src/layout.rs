@@ -10,7 +10,7 @@ use std::ffi::OsStr;
 use std::fs::{self, DirEntry, FileType, Metadata};
 use std::io;
 use std::path::{Component, Path, PathBuf};
-use std::time::UNIX_EPOCH;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use hashbrown::HashSet;
 use rayon::prelude::*;
@@ -713,6 +713,8 @@ pub struct Found {
     pub size: u64,
     /// When it was last written.
     pub modified: Option<Time>,
+    /// When it was made, where the file system knows.
+    pub created: Option<Time>,
     /// Device and inode, which stay when the file is renamed; on Unix.
     pub inode: Option<(u64, u64)>,
 }
@@ -720,7 +722,15 @@ pub struct Found {
 impl Found {
     fn new(path: PathBuf, rel: PathBuf, meta: &Metadata) -> Self {
         let kind = classify(&rel);
-        Self { path, rel, kind, size: meta.len(), modified: modified(meta), inode: inode(meta) }
+        Self {
+            path,
+            rel,
+            kind,
+            size: meta.len(),
+            modified: meta.modified().ok().and_then(time_of),
+            created: meta.created().ok().and_then(time_of),
+            inode: inode(meta),
+        }
     }
 
     /// The file at `path`, which a person pointed at.
@@ -732,8 +742,7 @@ impl Found {
     }
 }
 
-fn modified(meta: &Metadata) -> Option<Time> {
-    let time = meta.modified().ok()?;
+fn time_of(time: SystemTime) -> Option<Time> {
     let ms = match time.duration_since(UNIX_EPOCH) {
         Ok(after) => i64::try_from(after.as_millis()).ok()?,
         Err(before) => -i64::try_from(before.duration().as_millis()).ok()?,

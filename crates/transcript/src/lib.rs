@@ -7,6 +7,7 @@
 //! - [`line`]: bytes into lines, each named by its offset
 //! - [`entry`]: lines into entries
 //! - [`session`]: the entries of one file into a session
+//! - [`library`]: all files of a Claude folder joined
 //! - [`layout`]: which file is what
 //! - [`side`]: everything beside the transcripts
 //!
@@ -18,9 +19,11 @@ pub mod entry;
 pub mod id;
 pub mod json;
 pub mod layout;
+pub mod library;
 pub mod line;
 pub mod path;
 pub mod prompt;
 pub mod session;
 pub mod side;
+pub mod source;
 pub mod time;

@@ -18,7 +18,7 @@ pub const CONTINUED: &str = "This session is being continued from a previous con
 pub enum Voice {
     /// A person (or the SDK's user) asks.
     Prompt,
-    /// A person's slash command or memory note.
+    /// A person's slash command.
     Command,
     /// A person's `!` shell command.
     Shell,
@@ -90,7 +90,7 @@ fn has_picture(entry: &Entry<'_>) -> bool {
 pub fn of_text(text: &str) -> Voice {
     let text = text.trim_start();
     let begins = |prefixes: &[&str]| prefixes.iter().any(|p| text.starts_with(p));
-    if begins(&["<command-name>", "<command-message>", "<command-args>", "<user-memory-input>"]) {
+    if begins(&["<command-name>", "<command-message>", "<command-args>"]) {
         Voice::Command
     } else if begins(&["<bash-input>"]) {
         Voice::Shell
@@ -115,6 +115,10 @@ const INJECTED: &[&str] = &[
     "<bash-stdout>",
     "<bash-stderr>",
     "<system-reminder>",
+    "<ide_opened_file>",
+    "<ide_selection>",
+    "<ide_diagnostics>",
+    "<user-memory-input>",
     "<session-start-hook>",
     "<user-prompt-submit-hook>",
     "<tick>",

@@ -101,6 +101,8 @@ pub enum TitleSource {
     FirstPrompt,
     /// The first slash command.
     Command,
+    /// What another agent asked for.
+    Task,
 }
 
 impl TitleSource {
@@ -113,6 +115,7 @@ impl TitleSource {
             Self::Summary => "summary",
             Self::FirstPrompt => "first-prompt",
             Self::Command => "command",
+            Self::Task => "task",
         }
     }
 }
@@ -140,13 +143,36 @@ impl Session {
         (self.own != NONE).then(|| SessionId::new(self.facts.sessions.get(self.own)))
     }
 
-    /// All session ids in the file with the number of chain entries that carry each.
-    pub fn ids(&self) -> Vec<(SessionId, usize)> {
+    /// Other sessions whose entries stand in the file, with their number.
+    pub fn foreign_ids(&self) -> Vec<(SessionId, usize)> {
+        self.other_ids(true)
+    }
+
+    /// Other ids that entries of this session carry: it was resumed by an old version, which kept
+    /// the ids of what it copied.
+    pub fn former_ids(&self) -> Vec<(SessionId, usize)> {
+        self.other_ids(false)
+    }
+
+    fn other_ids(&self, foreign: bool) -> Vec<(SessionId, usize)> {
         let mut counts = vec![0; self.facts.sessions.iter().len()];
-        for node in self.facts.nodes.iter().filter(|n| n.kind.is_chain() && n.session != NONE) {
+        let other = |n: &&Node| {
+            n.kind.is_chain()
+                && n.session != NONE
+                && n.has(flag::FOREIGN) == foreign
+                && n.session != self.own
+        };
+        for node in self.facts.nodes.iter().filter(other) {
             counts[node.session as usize] += 1;
         }
-        self.facts.sessions.iter().map(SessionId::new).zip(counts).collect()
+        let ids = self.facts.sessions.iter().map(SessionId::new).zip(counts);
+        ids.filter(|(_, count)| *count > 0).collect()
+    }
+
+    /// The session an entry says it belongs to.
+    pub fn session_of(&self, node: usize) -> Option<SessionId> {
+        let session = self.facts.nodes[node].session;
+        (session != NONE).then(|| SessionId::new(self.facts.sessions.get(session)))
     }
 
     /// All entries, in file order.
@@ -203,6 +229,15 @@ impl Session {
     /// The segments, oldest first.
     pub fn segments(&self) -> &[Segment] {
         &self.segments
+    }
+
+    /// How many segments are this session's own.
+    pub(crate) fn own_segments(&self) -> usize {
+        let own = |s: &&Segment| {
+            s.compaction
+                .is_none_or(|c| self.states[self.facts.compactions[c].node()] != State::Foreign)
+        };
+        self.segments.iter().filter(own).count()
     }
 
     /// The compactions, in file order; segment `i + 1` begins with compaction `i`.
@@ -287,16 +322,16 @@ impl Session {
             NONE => Titles::default(),
             own => slot(own as usize + 1).unwrap_or_default(),
         };
+        for (former, _) in self.former_ids() {
+            let index = self.facts.sessions.find(former.as_str());
+            let mut former = index.and_then(|i| slot(i as usize + 1)).unwrap_or_default();
+            // What was copied came first.
+            own.first_prompt = former.first_prompt.take().or(own.first_prompt);
+            own.first_command = former.first_command.take().or(own.first_command);
+            own.fill(former);
+        }
         // Lines without a session id (summaries) belong to the file.
-        let loose = slot(0).unwrap_or_default();
-        own.summaries.extend(loose.summaries);
-        own.custom = own.custom.or(loose.custom);
-        own.ai = own.ai.or(loose.ai);
-        own.last_prompt = own.last_prompt.or(loose.last_prompt);
-        own.first_prompt = own.first_prompt.or(loose.first_prompt);
-        own.first_command = own.first_command.or(loose.first_command);
-        own.agent_name = own.agent_name.or(loose.agent_name);
-        own.tag = own.tag.or(loose.tag);
+        own.fill(slot(0).unwrap_or_default());
         own
     }
 
@@ -311,6 +346,7 @@ impl Session {
             (summary.map(|(_, text)| text.clone()), TitleSource::Summary),
             (titles.first_prompt.clone(), TitleSource::FirstPrompt),
             (titles.first_command.clone(), TitleSource::Command),
+            (titles.first_task.clone(), TitleSource::Task),
         ];
         options.into_iter().find_map(|(title, source)| Some((title?, source)))
     }
@@ -416,6 +452,11 @@ impl Session {
         self.facts.agents.links.iter().map(|(agent, link)| (&**agent, *link))
     }
 
+    /// Runs of workflows that calls of this file started.
+    pub fn workflow_runs(&self) -> &[(Box<str>, Key)] {
+        &self.facts.agents.runs
+    }
+
     /// Sidechains inside the file (1.0.x): their first node and the key of their task.
     pub fn inline_agents(&self) -> &[(u32, Key)] {
         &self.facts.agents.inline
@@ -453,9 +494,11 @@ impl Session {
         self.facts.lines()
     }
 
-    /// Keys of all chain entries, in file order, for joining files.
+    /// Keys of the chain entries, in file order, for joining files. What Claude Code injects is
+    /// left out: one process writes the same caveat into several sessions.
     pub fn keys(&self) -> impl Iterator<Item = Key> {
-        self.facts.nodes.iter().filter(|n| n.kind.is_chain()).map(|n| n.key)
+        let joins = |n: &&Node| n.kind.is_chain() && !n.has(flag::META | flag::FOREIGN);
+        self.facts.nodes.iter().filter(joins).map(|n| n.key)
     }
 }
 

@@ -176,7 +176,8 @@ impl Author<'_> {
             let thought = sentence(&mut self.random, words);
             self.scribe.think(&thought);
         }
-        if self.random.chance(5) {
+        // Some responses make two calls: 6 of 100 responses are 5 of 100 calls.
+        if self.random.chance(6) {
             self.failure();
             return;
         }
@@ -203,7 +204,7 @@ impl Author<'_> {
 
     fn document_step(&mut self, room: u64) {
         match self.random.below(100) {
-            0..4 if room > 40_000 => self.media(room),
+            0..5 if room > 40_000 => self.media(room),
             0..48 => self.read(2_000, 14_000),
             48..75 => self.edit(3_000, 16_000),
             75..90 => self.bash(500, 4_000),

@@ -46,10 +46,12 @@ pub enum BlockKind {
     Thinking,
     /// `redacted_thinking`.
     RedactedThinking,
-    /// `tool_use`, also `server_tool_use` and `mcp_tool_use`.
+    /// `tool_use`: a call.
     ToolUse,
-    /// `tool_result`, also the results of tools that the API runs.
+    /// `tool_result`: what came of a call.
     ToolResult,
+    /// A tool that the API ran itself, or what it gave back; not one of Claude Code's calls.
+    ServerTool,
     /// `image`.
     Image,
     /// `document`: a PDF.
@@ -247,15 +249,17 @@ impl BlockKind {
             Some(b"text") => Self::Text,
             Some(b"thinking") => Self::Thinking,
             Some(b"redacted_thinking") => Self::RedactedThinking,
-            Some(b"tool_use" | b"server_tool_use" | b"mcp_tool_use") => Self::ToolUse,
+            Some(b"tool_use") => Self::ToolUse,
+            Some(b"tool_result") => Self::ToolResult,
             Some(
-                b"tool_result"
+                b"server_tool_use"
+                | b"mcp_tool_use"
                 | b"web_search_tool_result"
                 | b"web_fetch_tool_result"
                 | b"code_execution_tool_result"
                 | b"mcp_tool_result"
                 | b"advisor_tool_result",
-            ) => Self::ToolResult,
+            ) => Self::ServerTool,
             Some(b"image") => Self::Image,
             Some(b"document") => Self::Document,
             Some(other) if crate::catalog::BLOCK.iter().any(|b| b.as_bytes() == other) => {

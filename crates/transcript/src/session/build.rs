@@ -222,10 +222,17 @@ impl Builder {
             }
             Parent::Id(id) => {
                 let key = Key::of_str(id);
-                self.by_key.get(&key).copied().unwrap_or_else(|| {
-                    self.waiting.push((index, key));
-                    NONE
-                })
+                match self.by_key.get(&key).copied() {
+                    Some(parent) if parent == index => {
+                        *flags |= flag::CYCLE | flag::ORPHAN;
+                        NONE
+                    }
+                    Some(parent) => parent,
+                    None => {
+                        self.waiting.push((index, key));
+                        NONE
+                    }
+                }
             }
             Parent::Absent => {
                 let line = entry.parent_call.map(Key::of_str);
@@ -285,8 +292,14 @@ impl Builder {
                 self.agents.link(agent, AgentLink { call, kind: LinkKind::Notification });
             }
         }
-        if node.role.is_person() && !node.has(flag::SIDECHAIN) {
+        if node.has(flag::SIDECHAIN) {
+            return;
+        }
+        if node.role.is_person() {
             self.titles(node.session).prompt(node.role, text);
+        } else if node.role == Role::Teammate {
+            let words = prompt::teammate_text(text).unwrap_or(text);
+            self.titles(node.session).prompt(node.role, words);
         }
     }
 
@@ -335,6 +348,9 @@ impl Builder {
 
     fn agent_result(&mut self, entry: &Entry<'_>, block: &Block<'_>, call: Key) {
         let shown = block.result_text();
+        if let Some(run) = entry.tool_result.and_then(|r| r.string("runId")) {
+            self.agents.runs.push((run.into(), call));
+        }
         if let Some(agent) = tool::agent_of(entry.tool_result, shown.as_deref()) {
             let kind = if entry.tool_result.is_some_and(|r| r.get("agentId").is_some()) {
                 LinkKind::Result

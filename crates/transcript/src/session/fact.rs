@@ -72,7 +72,7 @@ impl Started {
     pub(super) fn of(tool: &str, input: Option<Raw<'_>>) -> Self {
         let Some(input) = input else { return Self::Other };
         match tool {
-            "Task" | "Agent" => {
+            "Task" | "Agent" | "Workflow" => {
                 Self::Agent(input.string("prompt").map(|p| Key::of(p.trim().as_bytes())))
             }
             "Bash" | "PowerShell" => {
@@ -252,6 +252,8 @@ pub struct Titles {
     pub first_prompt: Option<Box<str>>,
     /// The first slash command.
     pub first_command: Option<Box<str>>,
+    /// The first thing another agent asked.
+    pub first_task: Option<Box<str>>,
     /// `summary` lines: the leaf they describe, and their text.
     pub summaries: Vec<(Key, Box<str>)>,
 }
@@ -263,11 +265,26 @@ impl Titles {
     pub(super) fn prompt(&mut self, role: Role, text: &str) {
         let slot = match role {
             Role::Prompt | Role::Queued => &mut self.first_prompt,
+            Role::Teammate => &mut self.first_task,
             _ => &mut self.first_command,
         };
         if slot.is_none() {
             *slot = Some(cut(&crate::prompt::one_line(text)));
         }
+    }
+
+    /// Takes from `other` what is not known yet.
+    pub(super) fn fill(&mut self, other: Self) {
+        let fill = |slot: &mut Option<Box<str>>, other| *slot = slot.take().or(other);
+        fill(&mut self.custom, other.custom);
+        fill(&mut self.ai, other.ai);
+        fill(&mut self.last_prompt, other.last_prompt);
+        fill(&mut self.agent_name, other.agent_name);
+        fill(&mut self.tag, other.tag);
+        fill(&mut self.first_prompt, other.first_prompt);
+        fill(&mut self.first_command, other.first_command);
+        fill(&mut self.first_task, other.first_task);
+        self.summaries.extend(other.summaries);
     }
 
     pub(super) fn line(&mut self, entry: &Entry<'_>) {
@@ -309,12 +326,28 @@ pub enum LinkKind {
     Text,
     /// A `<task-notification>` names it.
     Notification,
+    /// Its file lies in the folder of a workflow's run, which the call started.
+    Workflow,
     /// The task text is the same.
     Prompt,
-    /// A teammate's task text is the same.
-    Teammate,
     /// Its file lies in the session's folder, or names the session; no call is known.
     Folder,
+}
+
+impl LinkKind {
+    /// The word for it in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Meta => "meta",
+            Self::Result => "result",
+            Self::Progress => "progress",
+            Self::Text => "text",
+            Self::Notification => "notification",
+            Self::Workflow => "workflow",
+            Self::Prompt => "prompt",
+            Self::Folder => "folder",
+        }
+    }
 }
 
 /// One sign that a subagent belongs to a call.
@@ -331,6 +364,8 @@ pub struct AgentLink {
 pub struct Agents {
     /// Best sign per subagent.
     pub(super) links: HashMap<Box<str>, AgentLink>,
+    /// Runs of workflows: the run and the call that started it.
+    pub(super) runs: Vec<(Box<str>, Key)>,
     /// Sidechains inside the file (1.0.x): root node and key of the task.
     pub(super) inline: Vec<(u32, Key)>,
     /// The key of the first words in the file: an agent file's task.

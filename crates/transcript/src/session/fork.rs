@@ -250,7 +250,11 @@ impl<'a> Judge<'a> {
         groups.sort_unstable();
         let mut verdicts = vec![None; self.facts.nodes.len()];
         let mut forks = Vec::new();
-        for group in groups.chunk_by(|a, b| a.0 == b.0).filter(|g| g.len() > 1) {
+        // Where a partial compaction kept messages, both the old and the new talk are on the way.
+        let beside = |c: &(u32, u32)| self.way[c.1 as usize].is_none();
+        let off_way = |g: &[(u32, u32)]| g.iter().any(beside);
+        let groups = groups.chunk_by(|a, b| a.0 == b.0);
+        for group in groups.filter(|g| g.len() > 1 && off_way(g)) {
             forks.push(self.fork(group, &mut verdicts));
         }
         (forks, verdicts)

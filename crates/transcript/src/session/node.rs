@@ -144,6 +144,8 @@ pub(super) mod flag {
     pub const PRESERVED: u16 = 1 << 9;
     /// Owned by an earlier copy in another file.
     pub const COPY: u16 = 1 << 10;
+    /// Belongs to another session and hangs on nothing of this one.
+    pub const FOREIGN: u16 = 1 << 11;
 }
 
 impl Node {

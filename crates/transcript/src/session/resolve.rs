@@ -114,13 +114,12 @@ pub(super) struct Tree {
     relinked: HashMap<u32, u32>,
     /// Sidechains are the talk itself: the file is a subagent's.
     all_sidechain: bool,
-    own: u32,
 }
 
 impl Tree {
     fn of(facts: &mut Builder, own: u32) -> Self {
-        let chain = |n: &&Node| n.kind.is_talk();
-        let all_sidechain = facts.nodes.iter().filter(chain).all(Node::is_sidechain);
+        let talk = |n: &&Node| n.kind.is_talk();
+        let all_sidechain = facts.nodes.iter().filter(talk).all(Node::is_sidechain);
         let mut tree = Self {
             up: Vec::new(),
             order: Vec::new(),
@@ -128,9 +127,9 @@ impl Tree {
             loose: Vec::new(),
             relinked: HashMap::new(),
             all_sidechain,
-            own,
         };
         facts.resolve_waiting();
+        facts.mark_foreign(own);
         tree.link(facts);
         tree.cut_cycles(facts);
         tree.order = order(&tree.up);
@@ -143,11 +142,7 @@ impl Tree {
     pub fn is_main(&self, node: &Node) -> bool {
         !node.has(flag::REPEAT)
             && (self.all_sidechain || !node.is_sidechain())
-            && !self.is_foreign(node)
-    }
-
-    pub fn is_foreign(&self, node: &Node) -> bool {
-        node.session != NONE && self.own != NONE && node.session != self.own
+            && !node.has(flag::FOREIGN)
     }
 
     /// Talk, or a place where talk begins anew: where branches can part.
@@ -176,7 +171,9 @@ impl Tree {
                 up = logical.unwrap_or(before);
             } else if let Some(&boundary) = summaries.get(&(index as u32)) {
                 up = boundary;
-            } else if node.is_orphan() && self.is_main(&node) {
+            } else if self.is_main(&node)
+                && (node.is_orphan() || hangs_on_old_caveat(&facts.nodes, &node, before))
+            {
                 up = before;
             }
             self.up.push(up);
@@ -198,8 +195,13 @@ impl Tree {
             }
             if at != NONE && seen[at as usize] == walk {
                 let cut = self.circle(at).min().unwrap_or(at);
-                self.up[cut as usize] = NONE;
                 facts.nodes[cut as usize].flags |= flag::CYCLE;
+                self.up[cut as usize] = NONE;
+                let talk = |n: &Node| n.kind.is_talk() && self.is_main(n);
+                let before = facts.nodes[..cut as usize].iter().rposition(talk);
+                if let Some(before) = before.filter(|&b| seen[b] != 0 && seen[b] != walk) {
+                    self.up[cut as usize] = before as u32;
+                }
             }
         }
     }
@@ -277,8 +279,7 @@ impl Tree {
             has_child[up as usize] = true;
         }
         let mut best = (false, NONE);
-        for index in 0..self.up.len() {
-            let node = &facts.nodes[index];
+        for (index, node) in facts.nodes.iter().enumerate() {
             let in_tree = node.kind.is_chain() || node.kind == crate::entry::Kind::Damaged;
             if has_child[index] || !in_tree || !self.is_main(node) {
                 continue;
@@ -323,7 +324,7 @@ impl Tree {
         let mut at = leaf;
         while at != NONE {
             let node = &facts.nodes[at as usize];
-            way[at as usize] = Some(if self.is_foreign(node) { State::Foreign } else { state });
+            way[at as usize] = Some(if node.has(flag::FOREIGN) { State::Foreign } else { state });
             if starts.contains(&at) {
                 state = State::Compacted;
             }
@@ -351,7 +352,7 @@ impl Tree {
         for (index, node) in facts.nodes.iter().enumerate() {
             states[index] = if node.has(flag::REPEAT) {
                 State::Repeated
-            } else if self.is_foreign(node) {
+            } else if node.has(flag::FOREIGN) {
                 State::Foreign
             } else if !self.all_sidechain && node.is_sidechain() {
                 State::Aside
@@ -364,7 +365,55 @@ impl Tree {
     }
 }
 
+/// Local commands name as their parent the caveat that the process wrote once, long ago perhaps;
+/// what they follow is what was said before them.
+fn hangs_on_old_caveat(nodes: &[Node], node: &Node, before: u32) -> bool {
+    matches!(node.role, Role::Command | Role::Shell)
+        && node.parent != NONE
+        && node.parent != before
+        && before != NONE
+        && nodes[node.parent as usize].has(flag::META)
+        && nodes[node.parent as usize].role == Role::Injected
+}
+
 impl Builder {
+    /// Entries of another session are foreign, unless they hang together with entries of this
+    /// one: a resume by old versions copied entries that keep the id they had.
+    fn mark_foreign(&mut self, own: u32) {
+        let is_other = |n: &Node| n.session != NONE && n.session != own;
+        if own == NONE || !self.nodes.iter().any(is_other) {
+            return;
+        }
+        let mut sets: Vec<u32> = (0..self.nodes.len() as u32).collect();
+        let mut unite = |a: u32, b: u32| {
+            let (a, b) = (root(&mut sets, a), root(&mut sets, b));
+            sets[a as usize] = b;
+        };
+        for (index, node) in self.nodes.iter().enumerate().filter(|(_, n)| n.parent != NONE) {
+            unite(index as u32, node.parent);
+        }
+        // A compaction begins a new tree, but goes on with the same session's talk.
+        for at in self.compactions.iter().map(|c| c.node as usize) {
+            let session = self.nodes[at].session;
+            let before = self.nodes[..at].iter().rposition(|n| n.kind.is_talk());
+            if let Some(before) = before.filter(|&b| self.nodes[b].session == session) {
+                unite(at as u32, before as u32);
+            }
+        }
+        let mut own_sets = vec![false; self.nodes.len()];
+        for index in 0..self.nodes.len() {
+            if self.nodes[index].session == own && self.nodes[index].kind.is_chain() {
+                own_sets[root(&mut sets, index as u32) as usize] = true;
+            }
+        }
+        for index in 0..self.nodes.len() {
+            let other = is_other(&self.nodes[index]);
+            if other && !own_sets[root(&mut sets, index as u32) as usize] {
+                self.nodes[index].flags |= flag::FOREIGN;
+            }
+        }
+    }
+
     /// Parents that came after their children, or never.
     fn resolve_waiting(&mut self) {
         for (index, key) in std::mem::take(&mut self.waiting) {
@@ -410,4 +459,13 @@ fn children(up: &[u32]) -> (Vec<u32>, Vec<u32>) {
         }
     }
     (first, next)
+}
+
+/// The root of a set of nodes that hang together.
+fn root(sets: &mut [u32], mut at: u32) -> u32 {
+    while sets[at as usize] != at {
+        sets[at as usize] = sets[sets[at as usize] as usize];
+        at = sets[at as usize];
+    }
+    at
 }

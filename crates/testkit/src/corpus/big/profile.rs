@@ -29,10 +29,10 @@ impl Profile {
     /// True when a compaction follows the given turn.
     pub fn compacts(self, turn: u64) -> bool {
         match self {
-            Profile::Documents => turn % 40 == 0,
-            Profile::Progress => turn % 25 == 0,
-            Profile::Lean => turn % 60 == 0,
-            Profile::Huge => turn % 30 == 0,
+            Profile::Documents => turn.is_multiple_of(40),
+            Profile::Progress => turn.is_multiple_of(25),
+            Profile::Lean => turn.is_multiple_of(60),
+            Profile::Huge => turn.is_multiple_of(30),
         }
     }
 

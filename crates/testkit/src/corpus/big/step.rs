@@ -31,25 +31,27 @@ impl<'a> Author<'a> {
     pub(super) fn edit(&mut self, low: u64, high: u64) {
         let path = self.path();
         let cut = self.cut(low, high);
-        let at = cut.n / 2;
-        let (old, new) = (cut.line(at), format!("{} // checked", cut.line(at)));
-        let input = obj! {
-            "file_path": path, "old_string": quoted(old), "new_string": quoted(&new),
-        };
+        let (at, n) = (cut.n / 3, (cut.n / 20).max(1));
+        let old: Vec<&str> = (at..at + n).map(|i| cut.line(i)).collect();
+        let new: Vec<String> = old.iter().map(|line| format!("{line} // checked")).collect();
+        let (old_text, new_text) = (quoted(&old.join("\\n")), quoted(&new.join("\\n")));
+        let input = obj! { "file_path": path, "old_string": old_text, "new_string": new_text };
         let call = self.scribe.call("Edit", input);
         self.scribe.wait(50);
+        let removed = old.iter().map(|line| quoted(&format!("-{line}")));
+        let added = new.iter().map(|line| quoted(&format!("+{line}")));
         let hunk = obj! {
-            "oldStart": at + 1, "oldLines": 1, "newStart": at + 1, "newLines": 1,
-            "lines": arr![quoted(&format!("-{old}")), quoted(&format!("+{new}"))],
+            "oldStart": at + 1, "oldLines": n, "newStart": at + 1, "newLines": n,
+            "lines": removed.chain(added).collect::<Vec<Raw>>(),
         };
         let shape = obj! {
-            "filePath": path, "oldString": quoted(old), "newString": quoted(&new),
+            "filePath": path, "oldString": old_text, "newString": new_text,
             "originalFile": quoted(cut.escaped()), "structuredPatch": arr![hunk],
             "userModified": false, "replaceAll": false,
         };
         let said = format!("The file {path} has been updated successfully.");
         self.scribe.result(&call, &said.raw(), &shape);
-        self.scribe.touch(&path, 1, 1);
+        self.scribe.touch(&path, n as u64, n as u64);
     }
 
     pub(super) fn bash(&mut self, low: u64, high: u64) {

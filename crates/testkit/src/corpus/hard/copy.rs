@@ -47,10 +47,11 @@ fn fork_session(book: &mut Book) -> io::Result<()> {
     f.envelope.cwd = "/home/ana/hard/copy/sub".into();
     f.envelope.branch = "try-it".into();
     f.copy_from(&mut s);
-    f.prompt("In the fork, do it another way");
-    f.say("Another way.");
     s.prompt("In the original, go on");
     s.say("Going on.");
+    f.now = s.now;
+    f.prompt("In the fork, do it another way");
+    f.say("Another way.");
     book.close_session(s)?;
     book.close_session(f)
 }

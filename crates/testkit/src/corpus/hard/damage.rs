@@ -159,7 +159,8 @@ fn bom(book: &mut Book) -> io::Result<()> {
 /// Valid JSON that no string can hold.
 fn surrogate(book: &mut Book) -> io::Result<()> {
     let mut s = case(book, THEME, "half a character", "2.1.131")?;
-    s.user(&Raw(r#""half \ud83d of a face, and the other \ude00""#.into()), "");
+    let text = Raw(r#""half \ud83d of a face, and the other \ude00""#.into());
+    s.prompt_blocks("half \u{fffd} of a face, and the other \u{fffd}", &text);
     let call = s.call("Bash", obj! { "command": "cat face", "description": "Show" });
     let half = Raw(r#""\ud83d""#.into());
     s.result(&call, &half, &obj! { "stdout": half, "stderr": "", "interrupted": false });

@@ -241,7 +241,7 @@ fn internal(book: &mut Book) -> io::Result<()> {
         if name != "aprompt_suggestion" {
             let kept = s.kept.clone().expect("kept above");
             kept.iter().for_each(|kept| a.put_copy(kept));
-            let replayed = s.truth.requests.iter().filter(|r| r.agent.is_none()).last().cloned();
+            let replayed = s.truth.requests.iter().rfind(|r| r.agent.is_none()).cloned();
             let mut replayed = replayed.expect("the session has answered");
             (replayed.agent, replayed.replayed) = (Some(agent.clone()), true);
             a.truth.requests.push(replayed);

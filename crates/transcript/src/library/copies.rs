@@ -1,0 +1,137 @@
+//! The same entries in several files: forks, Desktop and background copies, the same folder under
+//! two names, replays by internal agents. Each entry is owned by one file and counted there.
+//!
+//! A copy keeps uuid and time of its entries, so the owner is told by other signs: sessions before
+//! subagents, files that nothing marks as a copy, a file that has nothing of its own (it was there
+//! before it was copied on), then the older file, then the one whose own talk began first.
+
+use hashbrown::{HashMap, HashSet};
+
+use super::card::{Card, Facts};
+use super::scan::read_session;
+use crate::entry::Entry;
+use crate::id::Key;
+use crate::layout::{FileKind, Problem};
+use crate::line::LineReader;
+use crate::time::Time;
+
+/// Which entries of which file are owned by another.
+#[derive(Debug, Default)]
+pub(super) struct Copies {
+    of: HashMap<usize, HashSet<u64>>,
+    from: HashMap<usize, usize>,
+}
+
+impl Copies {
+    pub(super) fn of(&self, card: usize) -> Option<&HashSet<u64>> {
+        self.of.get(&card)
+    }
+
+    pub(super) fn find(cards: &[Card]) -> Self {
+        let shared = shared(cards);
+        let mut in_files: HashMap<usize, HashSet<u64>> = HashMap::new();
+        for group in &shared {
+            for &file in &group.1 {
+                in_files.entry(file as usize).or_default().insert(group.0);
+            }
+        }
+        let marked = marked(cards);
+        let rank: HashMap<usize, Rank> =
+            in_files.iter().map(|(&file, keys)| (file, rank(cards, file, keys, &marked))).collect();
+        let mut copies = Self::default();
+        let mut votes: HashMap<(usize, usize), usize> = HashMap::new();
+        for (key, files) in &shared {
+            let owner = files.iter().map(|&f| f as usize).min_by_key(|f| (rank.get(f), *f));
+            let Some(owner) = owner else { continue };
+            for file in files.iter().map(|&f| f as usize).filter(|f| *f != owner) {
+                copies.of.entry(file).or_default().insert(*key);
+                *votes.entry((file, owner)).or_default() += 1;
+            }
+        }
+        let mut votes: Vec<_> = votes.into_iter().collect();
+        votes.sort_by_key(|&((file, owner), count)| (file, count, std::cmp::Reverse(owner)));
+        copies.from.extend(votes.into_iter().map(|((file, owner), _)| (file, owner)));
+        copies
+    }
+
+    /// Counts anew what each file with copies owns.
+    pub(super) fn recount(&self, cards: &mut [Card]) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        for (&file, keys) in &self.of {
+            match read_session(&cards[file].found, Some(keys)) {
+                Ok(session) => {
+                    let card = &mut cards[file];
+                    card.facts = Facts::of(&session);
+                    card.copied = session.nodes().iter().filter(|n| n.is_copy()).count();
+                    card.copied_from = self.from.get(&file).copied();
+                }
+                Err(problem) => problems.push(problem),
+            }
+        }
+        problems
+    }
+}
+
+/// Keys that stand in more than one file. In sixteen parts, so that the table stays small.
+fn shared(cards: &[Card]) -> Vec<(u64, Vec<u32>)> {
+    let mut shared = Vec::new();
+    let mut part: Vec<(u64, u32)> = Vec::new();
+    for nibble in 0..16 {
+        part.clear();
+        for (file, card) in cards.iter().enumerate() {
+            let keys = card.keys.iter().filter(|&&key| key >> 60 == nibble);
+            part.extend(keys.map(|&key| (key, file as u32)));
+        }
+        part.sort_unstable();
+        part.dedup();
+        for group in part.chunk_by(|a, b| a.0 == b.0).filter(|g| g.len() > 1) {
+            shared.push((group[0].0, group.iter().map(|&(_, file)| file).collect()));
+        }
+    }
+    shared
+}
+
+/// Sessions that others name as where the talk went on.
+fn marked(cards: &[Card]) -> HashSet<&str> {
+    cards.iter().filter_map(|c| c.continued_in.as_deref()).collect()
+}
+
+/// Lower owns.
+type Rank = (u8, bool, bool, Option<Time>, Option<i64>, std::path::PathBuf);
+
+fn rank(cards: &[Card], file: usize, shared: &HashSet<u64>, marked: &HashSet<&str>) -> Rank {
+    let card = &cards[file];
+    let id = card.id.as_ref().map(|id| id.as_str());
+    let kind = match &card.found.kind {
+        FileKind::Session { .. } => 0,
+        kind if kind.internal().is_none() => 1,
+        _ => 2,
+    };
+    let is_copy = card.is_background
+        || id.is_some_and(|id| marked.contains(id))
+        || card.lineage.as_deref().is_some_and(|root| Some(root) != id);
+    let began = first_own_time(card, shared);
+    (kind, is_copy, began.is_some(), card.found.created, began, card.found.rel.clone())
+}
+
+/// When the file's first entry that no other file has was written; reads no further than that.
+fn first_own_time(card: &Card, shared: &HashSet<u64>) -> Option<i64> {
+    if card.keys.iter().all(|key| shared.contains(key)) {
+        return None;
+    }
+    let mut reader = LineReader::new(std::fs::File::open(&card.found.path).ok()?, 0);
+    let mut odd = Vec::new();
+    let mut time = None;
+    while let Some(line) = reader.next_line().ok()? {
+        Entry::read(line, &mut odd, |entry| {
+            let own = |uuid| !shared.contains(&Key::of_str(uuid).short());
+            if time.is_none() && entry.kind.is_chain() && entry.uuid.is_some_and(own) {
+                time = entry.time;
+            }
+        });
+        if time.is_some() {
+            break;
+        }
+    }
+    time.map(|t| t.0)
+}
