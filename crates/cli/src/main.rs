@@ -1,2 +1,34 @@
-//! The `recount` command.
-fn main() {}
+//! The `recount` command: reads everything Claude Code leaves behind.
+//!
+//! The only crate that knows the terminal, the environment, the home folder and the clock. Here
+//! they are read, once; [`run::Run`] carries them to the commands.
+
+mod args;
+mod commands;
+mod demo;
+mod error;
+mod home;
+mod name;
+mod read;
+mod run;
+mod sessions;
+mod terminal;
+mod time_arg;
+mod wire;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use jiff::Zoned;
+
+use crate::args::Args;
+use crate::home::Environment;
+use crate::run::Run;
+use crate::terminal::format::Clock;
+
+fn main() -> ExitCode {
+    let Args { global, command } = Args::parse();
+    let mut run = Run::new(global, Environment::read(), Clock { now: Zoned::now() });
+    let result = commands::run(&command, &mut run);
+    run.finish(result)
+}

@@ -1,1 +1,16 @@
-//! Answers as plain structs, one module per question.
+//! Answers about Claude Code sessions as plain structs, one module per question.
+//!
+//! Nothing here prints, opens files, or knows the time or the home folder: parsed values come
+//! in, structs go out, and the doors decide how they look.
+
+pub mod doctor;
+pub mod errors;
+pub mod file;
+pub mod filter;
+pub mod history;
+pub mod list;
+pub mod log;
+pub mod plan;
+pub mod record;
+pub mod todo;
+pub mod tree;

@@ -5,7 +5,26 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::layout::Problem;
-use crate::session::{Builder, Node};
+use crate::session::{Builder, Node, Options, Session};
+
+/// How much of a file's end is read first.
+const TAIL_STEP: u64 = 256 << 10;
+
+/// The end of a transcript.
+#[derive(Debug)]
+pub struct Tail {
+    /// What it says, as a session.
+    pub session: Session,
+    /// Where it begins in the file.
+    pub start: u64,
+    /// How much was read for it.
+    pub bytes_read: u64,
+}
+
+/// The start of the first whole line; the end if there is none.
+fn after_newline(bytes: &[u8]) -> usize {
+    memchr::memchr(b'\n', bytes).map_or(bytes.len(), |at| at + 1)
+}
 
 /// An opened transcript.
 #[derive(Debug)]
@@ -58,6 +77,31 @@ impl Source {
         Ok(bytes)
     }
 
+    /// The end of the file as a session: as little of it as `enough` asks for, at most `most`
+    /// bytes. What hangs on earlier entries hangs on nothing then.
+    pub fn tail(&self, most: u64, enough: impl Fn(&Session) -> bool) -> Result<Tail, Problem> {
+        let size = self.size()?;
+        let mut held = Vec::new();
+        let mut from = size;
+        let mut step = TAIL_STEP;
+        loop {
+            let back = step.min(from).min(most - (size - from));
+            from -= back;
+            let mut bytes = self.bytes(from, back as usize)?;
+            bytes.append(&mut held);
+            held = bytes;
+            let skip = if from == 0 { 0 } else { after_newline(&held) };
+            let start = from + skip as u64;
+            let mut builder = Builder::from_offset(start);
+            builder.read(&held[skip..]).map_err(|error| self.problem(error))?;
+            let session = builder.finish(&Options::default());
+            if from == 0 || size - from >= most || enough(&session) {
+                return Ok(Tail { session, start, bytes_read: size - from });
+            }
+            step *= 2;
+        }
+    }
+
     fn problem(&self, error: io::Error) -> Problem {
         Problem::new(&self.path, error)
     }
@@ -85,4 +129,39 @@ fn read_at(file: &File, out: &mut [u8], offset: u64) -> io::Result<usize> {
 #[cfg(windows)]
 fn read_at(file: &File, out: &mut [u8], offset: u64) -> io::Result<usize> {
     std::os::windows::fs::FileExt::seek_read(file, out, offset)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(lines: usize) -> (tempfile::NamedTempFile, u64) {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        let mut text = String::new();
+        for n in 0..lines {
+            let parent = if n == 0 { "null".into() } else { format!("\"u{}\"", n - 1) };
+            let padding = "x".repeat(1000);
+            text.push_str(&format!(
+                "{{\"parentUuid\":{parent},\"uuid\":\"u{n}\",\"sessionId\":\"s\",\"type\":\"user\",\"message\":{{\"role\":\"user\",\"content\":\"{n} {padding}\"}}}}\n"
+            ));
+        }
+        std::fs::write(file.path(), &text).expect("written");
+        (file, text.len() as u64)
+    }
+
+    #[test]
+    fn a_tail_reads_no_more_than_is_asked_for() {
+        let (file, size) = file(4000);
+        let source = Source::open(file.path()).expect("opens");
+        let tail = source.tail(8 << 20, |s| s.turns().len() >= 20).expect("reads");
+        assert!(tail.session.turns().len() >= 20);
+        assert_eq!(tail.bytes_read, TAIL_STEP);
+        assert!(tail.start > size - TAIL_STEP);
+        let last = tail.session.nodes().last().expect("entries");
+        let bytes = source.entry(last).expect("reads");
+        assert!(String::from_utf8_lossy(&bytes).contains("\"u3999\""));
+        let bounded = source.tail(1 << 20, |_| false).expect("reads");
+        assert_eq!(bounded.bytes_read, 1 << 20);
+        assert_eq!(source.tail(u64::MAX, |_| false).expect("reads").session.turns().len(), 4000);
+    }
 }

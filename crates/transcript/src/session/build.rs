@@ -21,6 +21,9 @@ use crate::time::Time;
 /// How many oddities are kept with their place; all are counted.
 const KEPT_DIAGNOSTICS: usize = 1000;
 
+/// So many bytes of what was said tell whether it was said again.
+const TELLING_WORDS: usize = 1024;
+
 /// The facts of a session so far.
 #[derive(Debug, Clone, Default)]
 pub struct Builder {
@@ -37,6 +40,8 @@ pub struct Builder {
     pub(super) versions: Names,
     pub(super) calls: Vec<Call>,
     pub(super) call_by_key: HashMap<Key, u32>,
+    /// What each user entry says, as a key: replays say the same.
+    pub(super) words: Vec<(u32, Key)>,
     pub(super) unpaired: Vec<(Key, u32)>,
     /// Results of calls that had one already: call and node.
     pub(super) doubled: Vec<(u32, u32)>,
@@ -63,6 +68,12 @@ impl Builder {
     /// A session without entries.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// A session of which only what begins at `offset` will be read: entry numbers then count
+    /// from there.
+    pub fn from_offset(offset: u64) -> Self {
+        Self { consumed: offset, ..Self::default() }
     }
 
     /// Goes on with another file: entries of session `only` that stand there are given back.
@@ -278,6 +289,7 @@ impl Builder {
 
     /// What the words of a user entry tell: a title, a subagent's task, a task's end.
     fn said(&mut self, voice: Voice, text: &str, index: u32, node: &Node) {
+        self.words.push((index, Key::of(&text.as_bytes()[..text.len().min(TELLING_WORDS)])));
         if self.agents.task.is_none() && node.role != Role::Summary {
             let task = prompt::teammate_text(text).unwrap_or(text);
             self.agents.task = Some(Key::of(task.trim().as_bytes()));

@@ -9,7 +9,7 @@ use hashbrown::HashSet;
 
 use super::State;
 use super::build::Builder;
-use super::node::{NONE, Role, flag};
+use super::node::{NONE, Role};
 use super::resolve::Tree;
 use crate::entry::Kind;
 
@@ -333,8 +333,13 @@ impl<'a> Judge<'a> {
         }
     }
 
+    /// The same words at the same moment.
     fn is_replay(&self, a: usize, b: usize) -> bool {
-        let (a, b) = (&self.facts.nodes[a], &self.facts.nodes[b]);
-        a.time().is_some() && a.time() == b.time() && a.role == b.role && !a.has(flag::META)
+        let time = |n: usize| self.facts.nodes[n].time();
+        let words = |n: usize| {
+            let at = self.facts.words.binary_search_by_key(&(n as u32), |w| w.0).ok()?;
+            Some(self.facts.words[at].1)
+        };
+        time(a).is_some() && time(a) == time(b) && words(a).is_some() && words(a) == words(b)
     }
 }

@@ -1,1 +1,422 @@
+//! Sessions from lines as Claude Code writes them. Each case names the claim it holds.
 
+use super::*;
+use crate::json::Str;
+use proptest::prelude::*;
+
+/// A chain entry: parent, uuid, and everything after the envelope.
+fn chain(uuid: &str, parent: &str, rest: &str) -> String {
+    let parent = if parent == "-" { "null".into() } else { format!("\"{parent}\"") };
+    format!(
+        "{{\"parentUuid\":{parent},\"isSidechain\":false,\"userType\":\"external\",\"cwd\":\"/w\",\"sessionId\":\"s\",\"version\":\"2.1.144\",\"gitBranch\":\"main\",{rest},\"uuid\":\"{uuid}\",\"timestamp\":\"2026-01-01T00:00:00.000Z\"}}\n"
+    )
+}
+
+fn user(uuid: &str, parent: &str, text: &str) -> String {
+    let rest =
+        format!("\"type\":\"user\",\"message\":{{\"role\":\"user\",\"content\":\"{text}\"}}");
+    chain(uuid, parent, &rest)
+}
+
+fn answer(uuid: &str, parent: &str, message: &str) -> String {
+    let rest = format!(
+        "\"message\":{{\"model\":\"claude-opus-4-5\",\"id\":\"{message}\",\"type\":\"message\",\"role\":\"assistant\",\"content\":[{{\"type\":\"text\",\"text\":\"ok\"}}],\"stop_reason\":\"end_turn\"}},\"type\":\"assistant\""
+    );
+    chain(uuid, parent, &rest)
+}
+
+fn call(uuid: &str, parent: &str, message: &str, id: &str) -> String {
+    let rest = format!(
+        "\"message\":{{\"model\":\"claude-opus-4-5\",\"id\":\"{message}\",\"role\":\"assistant\",\"content\":[{{\"type\":\"tool_use\",\"id\":\"{id}\",\"name\":\"Bash\",\"input\":{{\"command\":\"ls\"}}}}],\"stop_reason\":\"tool_use\"}},\"type\":\"assistant\""
+    );
+    chain(uuid, parent, &rest)
+}
+
+fn result(uuid: &str, parent: &str, id: &str, is_error: bool) -> String {
+    let rest = format!(
+        "\"type\":\"user\",\"message\":{{\"role\":\"user\",\"content\":[{{\"tool_use_id\":\"{id}\",\"type\":\"tool_result\",\"content\":\"x\",\"is_error\":{is_error}}}]}}"
+    );
+    chain(uuid, parent, &rest)
+}
+
+fn boundary(uuid: &str, logical: &str, metadata: &str) -> String {
+    let rest = format!(
+        "\"logicalParentUuid\":\"{logical}\",\"type\":\"system\",\"subtype\":\"compact_boundary\",\"content\":\"Conversation compacted\",\"level\":\"info\",\"compactMetadata\":{{\"trigger\":\"auto\",\"preTokens\":156579{metadata}}}"
+    );
+    chain(uuid, "-", &rest)
+}
+
+fn summary(uuid: &str, parent: &str) -> String {
+    let rest = "\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":\"This session is being continued from a previous conversation that ran out of context.\"},\"isVisibleInTranscriptOnly\":true,\"isCompactSummary\":true";
+    chain(uuid, parent, rest)
+}
+
+fn session(lines: &[String]) -> Session {
+    let mut builder = Builder::new();
+    builder.read(lines.concat().as_bytes()).expect("memory reads");
+    builder.finish(&Options { stem: Some("s"), copies: None })
+}
+
+/// One letter per entry: Active, Compacted, abandoned (x), Repeated, Foreign, aside (s).
+fn states(session: &Session) -> String {
+    let letter = |n: usize| match session.state(n) {
+        State::Active => 'A',
+        State::Compacted => 'C',
+        State::Abandoned => 'x',
+        State::Repeated => 'R',
+        State::Foreign => 'F',
+        State::Aside => 's',
+    };
+    (0..session.nodes().len()).map(letter).collect()
+}
+
+fn kinds(session: &Session) -> Vec<&'static str> {
+    session.forks().iter().map(|f| f.kind.name()).collect()
+}
+
+#[test]
+fn parallel_calls_are_no_branches() {
+    // FORMAT 9.2: one assistant entry per block, each result hangs on its own call.
+    let s = session(&[
+        user("u1", "-", "go"),
+        call("a1", "u1", "m1", "t1"),
+        call("a2", "a1", "m1", "t2"),
+        result("r1", "a1", "t1", false),
+        result("r2", "a2", "t2", true),
+        answer("a3", "r2", "m2"),
+    ]);
+    assert_eq!((states(&s).as_str(), kinds(&s)), ("AAAAAA", vec!["parallel"]));
+    assert_eq!((s.calls().len(), s.errors().len(), s.turns().len()), (2, 1, 1));
+    // The next message may hang on the first result instead.
+    let s = session(&[
+        user("u1", "-", "go"),
+        call("a1", "u1", "m1", "t1"),
+        call("a2", "a1", "m1", "t2"),
+        result("r1", "a1", "t1", false),
+        result("r2", "a2", "t2", false),
+        answer("a3", "r1", "m2"),
+    ]);
+    assert_eq!((states(&s).as_str(), kinds(&s)), ("AAAAAA", vec!["parallel"]));
+}
+
+#[test]
+fn a_rewind_leaves_a_branch() {
+    let s = session(&[
+        user("u1", "-", "one"),
+        answer("a1", "u1", "m1"),
+        user("u2", "a1", "two"),
+        answer("a2", "u2", "m2"),
+        user("u3", "a1", "two, better"),
+        answer("a3", "u3", "m3"),
+    ]);
+    assert_eq!((states(&s).as_str(), kinds(&s)), ("AAxxAA", vec!["rewind"]));
+    assert_eq!((s.turns().len(), s.branches()[0].prompts, s.branches()[0].entries), (2, 1, 2));
+}
+
+#[test]
+fn position_and_not_time_chooses_the_leaf() {
+    // FORMAT 10: the seeds say newest timestamp; timestamps go back.
+    let late = user("u2", "a1", "first").replace("2026-01-01", "2026-06-01");
+    let s = session(&[
+        user("u1", "-", "one"),
+        answer("a1", "u1", "m1"),
+        late,
+        user("u3", "a1", "second"),
+    ]);
+    assert_eq!(s.leaf(), Some(3));
+}
+
+#[test]
+fn the_last_prompt_names_the_leaf_until_something_is_said() {
+    let lines = [
+        user("u1", "-", "one"),
+        answer("a1", "u1", "m1"),
+        user("u2", "a1", "two"),
+        user("u3", "a1", "three"),
+        "{\"type\":\"last-prompt\",\"lastPrompt\":\"two\",\"leafUuid\":\"u2\",\"sessionId\":\"s\"}\n".into(),
+    ];
+    assert_eq!(session(&lines).leaf(), Some(2));
+    let on = [&lines[..], &[answer("a2", "u2", "m2")]].concat();
+    assert_eq!(session(&on).leaf(), Some(5));
+    let elsewhere = [&lines[..], &[answer("a2", "u3", "m2")]].concat();
+    assert_eq!(session(&elsewhere).leaf(), Some(5));
+}
+
+#[test]
+fn retries_doubles_and_replays_are_not_rewinds() {
+    let retry =
+        session(&[user("u1", "-", "go"), answer("a1", "u1", "m1"), answer("a2", "u1", "m2")]);
+    assert_eq!((states(&retry).as_str(), kinds(&retry)), ("AxA", vec!["retry"]));
+    let doubled = session(&[
+        user("u1", "-", "go"),
+        call("a1", "u1", "m1", "t1"),
+        result("r1", "a1", "t1", false),
+        result("r2", "a1", "t1", false),
+        answer("a2", "r2", "m2"),
+    ]);
+    assert_eq!((states(&doubled).as_str(), kinds(&doubled)), ("AARAA", vec!["doubled"]));
+    // FORMAT 9.7: the same uuid again; the first copy is the complete one.
+    let again = session(&[user("u1", "-", "go"), answer("a1", "u1", "m1"), user("u1", "-", "go")]);
+    assert_eq!((states(&again).as_str(), again.turns().len()), ("AAR", 1));
+}
+
+#[test]
+fn two_lines_of_talk_that_overlap_stay_unknown() {
+    let s = session(&[
+        user("u1", "-", "one"),
+        answer("a1", "u1", "m1"),
+        user("u2", "a1", "here"),
+        user("u3", "a1", "there"),
+        answer("a2", "u2", "m2"),
+        answer("a3", "u3", "m3"),
+    ]);
+    assert_eq!(kinds(&s), ["unknown"]);
+}
+
+#[test]
+fn compactions_make_segments() {
+    let s = session(&[
+        user("u1", "-", "one"),
+        answer("a1", "u1", "m1"),
+        boundary("b1", "a1", ",\"postTokens\":9000"),
+        summary("c1", "b1"),
+        user("u2", "c1", "two"),
+        boundary("b2", "gone", ""),
+        summary("c2", "b2"),
+        user("u3", "c2", "three"),
+    ]);
+    assert_eq!(states(&s), "CCCCCAAA");
+    assert_eq!(s.segments().len(), 3);
+    assert_eq!(s.segments().iter().map(|g| g.turns).collect::<Vec<_>>(), [1, 1, 1]);
+    assert_eq!(s.compactions()[0].pre_tokens, Some(156_579));
+    assert_eq!(s.compactions()[0].post_tokens, Some(9000));
+    assert_eq!(s.turns().len(), 3);
+}
+
+#[test]
+fn the_marker_counts_only_where_flags_do_not_exist() {
+    let old = user("u2", "-", prompt_marker()).replace("2.1.144", "1.0.43");
+    let s = session(&[user("u1", "-", "one"), old, user("u3", "u2", "go on")]);
+    assert_eq!((s.segments().len(), s.turns().len()), (2, 2));
+    let quoted = user("u2", "u1", prompt_marker());
+    assert_eq!(session(&[user("u1", "-", "one"), quoted]).segments().len(), 1);
+}
+
+fn prompt_marker() -> &'static str {
+    "This session is being continued from a previous conversation that ran out of context. x"
+}
+
+#[test]
+fn a_partial_compaction_keeps_messages_in_the_context() {
+    // FORMAT 9.3: relink preservedMessages.uuids[i] to [i-1], the first to anchorUuid.
+    let kept = ",\"preservedMessages\":{\"anchorUuid\":\"c1\",\"uuids\":[\"u2\",\"a2\"]}";
+    let s = session(&[
+        user("u1", "-", "one"),
+        answer("a1", "u1", "m1"),
+        user("u2", "a1", "two"),
+        answer("a2", "u2", "m2"),
+        boundary("b1", "a2", kept),
+        summary("c1", "b1"),
+        user("u3", "a2", "three"),
+    ]);
+    assert_eq!(states(&s), "CCAAAAA");
+    assert_eq!(s.segment_of(6), Some(1));
+    assert!(s.forks().is_empty());
+}
+
+#[test]
+fn circles_gaps_and_late_parents_lose_nothing() {
+    let s = session(&[
+        user("u1", "u1", "self"),
+        answer("a1", "u1", "m1"),
+        user("u2", "missing", "two"),
+    ]);
+    assert_eq!((states(&s).as_str(), s.turns().len()), ("AAA", 2));
+    let s = session(&[user("u1", "a2", "one"), answer("a1", "u1", "m1"), answer("a2", "a1", "m2")]);
+    assert_eq!(states(&s), "AAA");
+    let s = session(&[answer("a1", "u1", "m1"), user("u1", "-", "late"), user("u2", "a1", "two")]);
+    assert_eq!((states(&s).as_str(), s.turns().len()), ("AAA", 2));
+}
+
+#[test]
+fn entries_of_another_session_are_foreign_unless_they_hang_together() {
+    let other = |line: String| line.replace("\"sessionId\":\"s\"", "\"sessionId\":\"other\"");
+    let s = session(&[
+        user("u1", "-", "mine"),
+        other(user("x1", "gone", "theirs")),
+        answer("a1", "u1", "m1"),
+    ]);
+    assert_eq!(states(&s), "AFA");
+    let resumed = session(&[
+        other(user("u1", "-", "old")),
+        other(answer("a1", "u1", "m1")),
+        user("u2", "a1", "new"),
+    ]);
+    assert_eq!((states(&resumed).as_str(), resumed.turns().len()), ("AAA", 2));
+    assert_eq!(resumed.former_ids()[0].0.as_str(), "other");
+}
+
+#[test]
+fn local_commands_do_not_branch() {
+    let caveat = chain(
+        "c",
+        "-",
+        "\"type\":\"user\",\"isMeta\":true,\"message\":{\"role\":\"user\",\"content\":\"Caveat: The messages below were generated by the user while running local commands.\"}",
+    );
+    let s = session(&[
+        caveat,
+        user("u1", "c", "<command-name>/clear</command-name>"),
+        user("u2", "u1", "do it"),
+        answer("a1", "u2", "m1"),
+        user("u3", "c", "<bash-input>ls</bash-input>"),
+        user("u4", "u3", "<bash-stdout>x</bash-stdout>"),
+    ]);
+    assert_eq!((states(&s).as_str(), s.turns().len(), s.branches().len()), ("AAAAAA", 1, 0));
+}
+
+#[test]
+fn stream_json_follows_its_own_order() {
+    // FORMAT 11: `session_id`, no parentUuid; subagents by parent_tool_use_id.
+    let lines = [
+        r#"{"type":"system","subtype":"init","session_id":"s","cwd":"/w","model":"claude-opus-4-5","tools":["Bash"],"uuid":"i"}"#,
+        r#"{"type":"user","message":{"role":"user","content":"go"},"session_id":"s","parent_tool_use_id":null,"uuid":"u"}"#,
+        r#"{"type":"assistant","message":{"id":"m1","role":"assistant","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{}}]},"session_id":"s","parent_tool_use_id":null,"uuid":"a"}"#,
+        r#"{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"no","is_error":true}]},"session_id":"s","parent_tool_use_id":null,"uuid":"r"}"#,
+        r#"{"type":"result","subtype":"success","is_error":false,"num_turns":2,"total_cost_usd":0.1,"session_id":"s","uuid":"z"}"#,
+    ]
+    .map(|l| format!("{l}\n"));
+    let s = session(&lines);
+    assert_eq!((states(&s).as_str(), s.turns().len(), s.errors().len()), ("AAAAA", 1, 1));
+}
+
+#[test]
+fn seed_002_has_neither_uuid_nor_message() {
+    let lines = [
+        r#"{"type":"system","subtype":"init","session_id":"s","cwd":"/path/to/project","model":"claude-opus-4-5-20251101","tools":["Task"]}"#,
+        r#"{"type":"assistant","message":{"content":[{"type":"tool_use","id":"toolu_xxxxx","name":"Bash","input":{"command":"ls /nonexistent","description":"List directory"}}]}}"#,
+        r#"{"type":"user","content":[{"type":"tool_result","tool_use_id":"toolu_xxxxx","content":"ls: cannot access '/nonexistent': No such file or directory","is_error":true}]}"#,
+    ]
+    .map(|l| format!("{l}\n"));
+    let s = session(&lines);
+    let errors = s.errors();
+    assert_eq!(errors.len(), 1);
+    assert_eq!(
+        errors[0].1.map(|c| (s.tool(c).to_owned(), c.key())),
+        Some(("Bash".into(), Key::of_str(Str::new(b"toolu_xxxxx"))))
+    );
+}
+
+#[test]
+fn an_unfinished_line_is_kept_for_later() {
+    let (one, two) = (user("u1", "-", "one"), user("u2", "u1", "two"));
+    let whole = format!("{one}{two}");
+    let cut = one.len() + 20;
+    let mut builder = Builder::new();
+    builder.read(&whole.as_bytes()[..cut]).expect("reads");
+    assert_eq!((builder.entries(), builder.consumed()), (1, one.len() as u64));
+    builder.read(&whole.as_bytes()[one.len()..]).expect("reads");
+    assert_eq!((builder.entries(), builder.consumed()), (2, whole.len() as u64));
+}
+
+#[test]
+fn titles_follow_the_official_order() {
+    // FORMAT 9.4: customTitle, aiTitle, lastPrompt, summary, first prompt.
+    let line = |kind: &str, key: &str, value: &str| {
+        format!("{{\"type\":\"{kind}\",\"{key}\":\"{value}\",\"sessionId\":\"s\"}}\n")
+    };
+    let mut lines = vec![user("u1", "-", "first"), answer("a1", "u1", "m1")];
+    let title = |lines: &[String]| session(lines).title().map(|(t, s)| (t.to_string(), s.name()));
+    assert_eq!(title(&lines), Some(("first".into(), "first-prompt")));
+    lines.push("{\"type\":\"summary\",\"summary\":\"Theirs\",\"leafUuid\":\"elsewhere\"}\n".into());
+    assert_eq!(title(&lines), Some(("first".into(), "first-prompt")));
+    lines.push("{\"type\":\"summary\",\"summary\":\"Ours\",\"leafUuid\":\"a1\"}\n".into());
+    assert_eq!(title(&lines), Some(("Ours".into(), "summary")));
+    lines.push(line("last-prompt", "lastPrompt", "last"));
+    assert_eq!(title(&lines), Some(("last".into(), "last-prompt")));
+    lines.push(line("ai-title", "aiTitle", "By the model"));
+    assert_eq!(title(&lines), Some(("By the model".into(), "ai")));
+    lines.push(line("custom-title", "customTitle", "By hand"));
+    assert_eq!(title(&lines), Some(("By hand".into(), "custom")));
+}
+
+/// Everything about a session that a reader can see.
+fn all(session: &Session) -> String {
+    format!(
+        "{:?}",
+        (
+            session.nodes(),
+            states(session),
+            session.turns(),
+            session.segments(),
+            session.forks(),
+            session.branches(),
+            session.leaf(),
+            session.title(),
+            session.calls().iter().map(|c| (c.node(), c.result(), c.is_error)).collect::<Vec<_>>(),
+        )
+    )
+}
+
+fn any_line() -> impl Strategy<Value = String> {
+    let id = || prop_oneof![Just("a"), Just("b"), Just("c"), Just("d"), Just("e"), Just("-")];
+    prop_oneof![
+        (id(), id()).prop_map(|(u, p)| user(u, p, "x")),
+        (id(), id(), id()).prop_map(|(u, p, m)| answer(u, p, m)),
+        (id(), id(), id()).prop_map(|(u, p, t)| call(u, p, "m", t)),
+        (id(), id(), id()).prop_map(|(u, p, t)| result(u, p, t, true)),
+        (id(), id()).prop_map(|(u, p)| boundary(
+            u,
+            p,
+            ",\"preservedMessages\":{\"anchorUuid\":\"a\",\"uuids\":[\"b\",\"c\"]}"
+        )),
+        (id(), id()).prop_map(|(u, p)| summary(u, p)),
+        id().prop_map(|l| format!(
+            "{{\"type\":\"last-prompt\",\"leafUuid\":\"{l}\",\"sessionId\":\"s\"}}\n"
+        )),
+        Just("{\"type\":\"tag\"}{\"type\":\"tag\"}\n".into()),
+        Just(".344Z\"}\n".into()),
+        Just("{\"type\":\"user\",\"uuid\":\"b\",\"mess\n".into()),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn any_slicing_gives_the_same_session(lines in prop::collection::vec(any_line(), 0..24), cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..4)) {
+        let file = lines.concat();
+        let whole = session(&lines);
+        let mut cuts: Vec<usize> = cuts.iter().map(|c| c.index(file.len() + 1)).collect();
+        cuts.push(file.len());
+        cuts.sort_unstable();
+        let mut builder = Builder::new();
+        for end in cuts {
+            let from = builder.consumed() as usize;
+            builder.read(&file.as_bytes()[from..end.max(from)]).expect("reads");
+        }
+        let sliced = builder.finish(&Options { stem: Some("s"), copies: None });
+        prop_assert_eq!(all(&sliced), all(&whole));
+    }
+
+    #[test]
+    fn appending_never_renumbers(lines in prop::collection::vec(any_line(), 1..24), keep in any::<prop::sample::Index>()) {
+        let part = session(&lines[..keep.index(lines.len())]);
+        let whole = session(&lines);
+        for (before, after) in part.nodes().iter().zip(whole.nodes()) {
+            prop_assert_eq!((before.number, before.offset, before.length), (after.number, after.offset, after.length));
+        }
+        for (before, after) in part.compactions().iter().zip(whole.compactions()) {
+            prop_assert_eq!(before.node(), after.node());
+        }
+    }
+
+    #[test]
+    fn every_entry_has_a_state_and_the_way_is_one_line(lines in prop::collection::vec(any_line(), 0..24)) {
+        let s = session(&lines);
+        prop_assert_eq!(states(&s).len(), s.nodes().len());
+        for turn in s.turns() {
+            prop_assert!(s.state(turn.prompt).is_on_way());
+        }
+        for branch in s.branches() {
+            prop_assert_eq!(s.state(branch.head), State::Abandoned);
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! The command line: the flags that every command has, and the commands.
+//!
+//! A command's own flags stand in its file below `commands/`. Every help ends in examples, which
+//! a test holds.
+
+use std::path::PathBuf;
+
+use anstream::ColorChoice;
+use clap::{Parser, Subcommand, ValueEnum};
+
+use crate::commands;
+
+/// Read, find, count and show everything Claude Code leaves behind.
+#[derive(Debug, Parser)]
+#[command(
+    name = "recount",
+    version,
+    arg_required_else_help = true,
+    after_help = "\
+Examples:
+  recount todos --open          what is still to do, over all sessions
+  recount history --ghosts      sessions whose transcripts are gone
+  recount --demo history        any command on a built-in sample
+
+Exit codes: 0 found, 1 nothing found, 2 error or files that could not be read."
+)]
+pub struct Args {
+    #[command(flatten)]
+    pub global: Global,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The flags of every command.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Global options")]
+pub struct Global {
+    /// A Claude folder; several with commas or by repeating
+    /// [default: CLAUDE_CONFIG_DIR, else ~/.claude and ~/.config/claude]
+    #[arg(long, global = true, value_name = "DIR", value_delimiter = ',')]
+    pub claude_dir: Vec<PathBuf>,
+
+    /// Use a built-in sample in place of your own Claude folder
+    #[arg(long, global = true)]
+    pub demo: bool,
+
+    /// Print JSON lines
+    #[arg(long, global = true)]
+    pub json: bool,
+
+    /// When to use colours; `auto` honours NO_COLOR
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub color: Color,
+
+    /// Do not use a pager
+    #[arg(long, global = true)]
+    pub no_pager: bool,
+
+    /// No progress bar and no notes
+    #[arg(long, global = true)]
+    pub quiet: bool,
+}
+
+/// When to use colours.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+impl From<Color> for ColorChoice {
+    fn from(color: Color) -> Self {
+        match color {
+            Color::Auto => Self::Auto,
+            Color::Always => Self::AlwaysAnsi,
+            Color::Never => Self::Never,
+        }
+    }
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    Todos(commands::todos::TodosArgs),
+    Plans(commands::plans::PlansArgs),
+    Log(commands::log::LogArgs),
+    History(commands::history::HistoryArgs),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Args::command().debug_assert();
+    }
+}

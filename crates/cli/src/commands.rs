@@ -1,0 +1,28 @@
+//! The commands, one file each, named as the command.
+//!
+//! A command reads what it needs, asks `report`, and prints. It gives back whether it found
+//! something; errors and exit codes are `error.rs`.
+
+pub mod history;
+pub mod log;
+pub mod plans;
+pub mod todos;
+
+use crate::args::Command;
+use crate::error::{Answer, CliError};
+use crate::run::Run;
+
+/// Does what was asked for.
+pub fn run(command: &Command, run: &mut Run) -> Result<Answer, CliError> {
+    match command {
+        Command::Todos(args) => todos::run(args, run),
+        Command::Plans(args) => plans::run(args, run),
+        Command::Log(args) => log::run(args, run),
+        Command::History(args) => history::run(args, run),
+    }
+}
+
+/// The first characters of a session's id: enough to name it in nearly every home.
+fn short(id: &str) -> String {
+    id.chars().take(8).collect()
+}

@@ -1,0 +1,325 @@
+//! The only place where errors become messages and exit codes.
+//!
+//! A message says what happened and where, the hint what to do. Exit 0: found. 1: nothing found.
+//! 2: an error, or files that could not be read while the rest was. A closed pipe is success:
+//! whoever closed it has what it wanted.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use anstream::{AutoStream, ColorChoice};
+use anstyle::Style;
+use transcript::layout::Problem;
+
+use crate::home::HomeError;
+use crate::name::{NameError, Noun};
+use crate::terminal::format::{count, counted};
+use crate::terminal::safe;
+use crate::terminal::style::{self, paint};
+
+/// So many unreadable files are named, the others counted.
+const NAMED_MOST: usize = 5;
+/// So many choices are given.
+const CHOICES_MOST: usize = 5;
+
+/// Whether a command found what was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// Something.
+    Found,
+    /// Nothing, and that is the answer.
+    Nothing,
+}
+
+impl Answer {
+    /// `Nothing` for an empty list.
+    pub fn of<T>(found: &[T]) -> Self {
+        if found.is_empty() { Self::Nothing } else { Self::Found }
+    }
+}
+
+/// Why a command could not do its work.
+#[derive(Debug)]
+pub enum CliError {
+    /// There is no Claude folder.
+    Home(HomeError),
+    /// A name stands for nothing.
+    Name(NameError),
+    /// The one file that was asked for cannot be read.
+    Read(Problem),
+    /// Standard output cannot be written.
+    Output(io::Error),
+    /// The sample home cannot be unpacked.
+    Demo(io::Error),
+}
+
+impl From<HomeError> for CliError {
+    fn from(error: HomeError) -> Self {
+        Self::Home(error)
+    }
+}
+
+impl From<NameError> for CliError {
+    fn from(error: NameError) -> Self {
+        Self::Name(error)
+    }
+}
+
+impl From<Problem> for CliError {
+    fn from(problem: Problem) -> Self {
+        Self::Read(problem)
+    }
+}
+
+/// Commands write to one place only, so an I/O error without a path is of that place.
+impl From<io::Error> for CliError {
+    fn from(error: io::Error) -> Self {
+        Self::Output(error)
+    }
+}
+
+/// Standard error: what is said beside the data.
+pub struct Talk {
+    stream: AutoStream<io::Stderr>,
+    quiet: bool,
+    skipped: Vec<Problem>,
+    notes: Vec<String>,
+}
+
+impl Talk {
+    /// Standard error as the flags want it; `quiet` says no notes, only warnings and errors.
+    pub fn new(color: ColorChoice, quiet: bool) -> Self {
+        let stream = AutoStream::new(io::stderr(), color);
+        Self { stream, quiet, skipped: Vec::new(), notes: Vec::new() }
+    }
+
+    /// A file could not be read and the work goes on without it.
+    pub fn skip(&mut self, problem: Problem) {
+        self.skipped.push(problem);
+    }
+
+    /// Something to know about the answer, said after it.
+    pub fn note(&mut self, note: String) {
+        self.notes.push(note);
+    }
+
+    /// Says everything, and gives the exit code.
+    pub fn finish(mut self, result: Result<Answer, CliError>) -> ExitCode {
+        if matches!(result, Ok(Answer::Nothing)) {
+            self.note("Nothing found".into());
+        }
+        if !self.quiet {
+            for note in std::mem::take(&mut self.notes) {
+                self.say(style::DIM, "note", &note);
+            }
+        }
+        self.warn_of_skipped();
+        match result {
+            Err(CliError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+                ExitCode::SUCCESS
+            }
+            Err(error) => {
+                self.explain(&error);
+                ExitCode::from(2)
+            }
+            Ok(_) if !self.skipped.is_empty() => ExitCode::from(2),
+            Ok(Answer::Found) => ExitCode::SUCCESS,
+            Ok(Answer::Nothing) => ExitCode::from(1),
+        }
+    }
+
+    fn warn_of_skipped(&mut self) {
+        let lines: Vec<String> = self.skipped.iter().take(NAMED_MOST).map(skipped).collect();
+        for line in lines {
+            self.say(style::ACTIVE, "warning", &line);
+        }
+        let more = self.skipped.len().saturating_sub(NAMED_MOST);
+        if more > 0 {
+            let line = format!("and {} that cannot be read", counted(more, "more file"));
+            self.say(style::ACTIVE, "warning", &line);
+        }
+    }
+
+    fn explain(&mut self, error: &CliError) {
+        let message = message(error);
+        self.say(style::BAD, "error", &message.error);
+        if let Some(hint) = &message.hint {
+            self.say(style::GOOD, "hint", hint);
+        }
+    }
+
+    fn say(&mut self, style: Style, label: &str, text: &str) {
+        // Nobody can be told that telling failed.
+        let label = paint(style.bold(), &format!("{label}:"));
+        let _ = writeln!(self.stream, "{label} {}", safe::line(text));
+    }
+}
+
+fn skipped(problem: &Problem) -> String {
+    format!("Cannot read {}: {}", problem.path.display(), reason(&problem.error))
+}
+
+/// An error in the system's words without its number.
+fn reason(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "it does not exist".into(),
+        io::ErrorKind::PermissionDenied => "permission denied".into(),
+        io::ErrorKind::IsADirectory => "it is a folder".into(),
+        _ => error.to_string(),
+    }
+}
+
+struct Message {
+    error: String,
+    hint: Option<String>,
+}
+
+fn message(error: &CliError) -> Message {
+    match error {
+        CliError::Home(error) => home(error),
+        CliError::Name(error) => name(error),
+        CliError::Read(problem) => Message { error: skipped(problem), hint: None },
+        CliError::Output(error) => {
+            Message { error: format!("Cannot write the output: {}", reason(error)), hint: None }
+        }
+        CliError::Demo(error) => Message {
+            error: format!("Cannot unpack the sample home: {}", reason(error)),
+            hint: Some("Is there room in the folder for temporary files?".into()),
+        },
+    }
+}
+
+fn home(error: &HomeError) -> Message {
+    match error {
+        HomeError::Missing { path, by } => Message {
+            error: format!("The Claude folder {} does not exist", path.display()),
+            hint: Some(format!("Correct {by}, or look at a sample with `--demo`")),
+        },
+        HomeError::DemoToo => Message {
+            error: "`--demo` and `--claude-dir` cannot be used together".into(),
+            hint: Some("`--demo` reads a built-in sample, leave one of them out".into()),
+        },
+        HomeError::NoneFound(usual) => {
+            let usual: Vec<String> = usual.iter().map(|path| path.display().to_string()).collect();
+            Message {
+                error: format!(
+                    "No Claude folder found: CLAUDE_CONFIG_DIR is not set, and there is no {}",
+                    usual.join(" and no "),
+                ),
+                hint: Some(
+                    "Name it with `--claude-dir DIR`, or look at a sample with `--demo`".into(),
+                ),
+            }
+        }
+    }
+}
+
+/// The words for a thing with a name, and the command that lists them.
+struct Words {
+    one: &'static str,
+    many: &'static str,
+    list: &'static str,
+}
+
+fn words(noun: Noun) -> Words {
+    match noun {
+        Noun::Session => Words { one: "session", many: "sessions", list: "recount list" },
+        Noun::Log => Words { one: "debug log of session", many: "debug logs", list: "recount log" },
+        Noun::Todos => {
+            Words { one: "todo list of session", many: "todo lists", list: "recount todos" }
+        }
+        Noun::Plan => Words { one: "plan", many: "plans", list: "recount plans" },
+    }
+}
+
+fn name(error: &NameError) -> Message {
+    match error {
+        NameError::Ambiguous { noun, name, matches } => {
+            let Words { one, many, .. } = words(*noun);
+            let number = count(matches.len() as u64);
+            let error = format!("{} `{name}` matches {number} {many}", capital(one));
+            let hint = format!("Give more characters, or choose one: {}", choices(matches));
+            Message { error, hint: Some(hint) }
+        }
+        NameError::Unknown { noun, name, nearest } => {
+            let Words { one, many, list } = words(*noun);
+            let all = format!("`{list}` shows all {many}");
+            let hint = match nearest.is_empty() {
+                true => all,
+                false => format!("Did you mean {}? {all}", choices(nearest)),
+            };
+            Message { error: format!("No {one} `{name}`"), hint: Some(hint) }
+        }
+        NameError::NoneAtAll(noun) => {
+            Message { error: format!("There are no {}", words(*noun).many), hint: None }
+        }
+        NameError::NoStdin => Message {
+            error: "This command needs a session's name, `-` has none".into(),
+            hint: Some("Give an id, the beginning of one, or `latest`".into()),
+        },
+        NameError::NoneHere { noun, folder } => {
+            let Words { many, list, .. } = words(*noun);
+            Message {
+                error: format!("There are no {many} of {}", folder.display()),
+                hint: Some(format!("`{list}` shows those of other folders")),
+            }
+        }
+    }
+}
+
+fn choices(all: &[String]) -> String {
+    let shown: Vec<String> = all.iter().take(CHOICES_MOST).map(|id| format!("`{id}`")).collect();
+    let more = all.len().saturating_sub(CHOICES_MOST);
+    let more = if more > 0 { format!(" and {} more", count(more as u64)) } else { String::new() };
+    shown.join(", ") + &more
+}
+
+fn capital(word: &str) -> String {
+    let mut chars = word.chars();
+    chars.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(chars).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(error: impl Into<CliError>) -> String {
+        let Message { error, hint } = message(&error.into());
+        let hint = hint.map(|hint| format!("\nhint: {hint}"));
+        format!("error: {error}{}", hint.as_deref().unwrap_or(""))
+    }
+
+    fn ids(all: &[&str]) -> Vec<String> {
+        all.iter().map(|&id| id.into()).collect()
+    }
+
+    #[test]
+    fn messages_say_what_to_do() {
+        let noun = Noun::Session;
+        let matches = ids(&["3f2a91c0", "3f2ab774", "3f2aee10"]);
+        insta::assert_snapshot!(text(NameError::Ambiguous { noun, name: "3f2a".into(), matches }), @r"
+        error: Session `3f2a` matches 3 sessions
+        hint: Give more characters, or choose one: `3f2a91c0`, `3f2ab774`, `3f2aee10`
+        ");
+        let nearest = ids(&["3f2a91c0"]);
+        insta::assert_snapshot!(text(NameError::Unknown { noun, name: "3f2b".into(), nearest }), @r"
+        error: No session `3f2b`
+        hint: Did you mean `3f2a91c0`? `recount list` shows all sessions
+        ");
+        insta::assert_snapshot!(text(NameError::NoneHere { noun, folder: "/home/x".into() }), @r"
+        error: There are no sessions of /home/x
+        hint: `recount list` shows those of other folders
+        ");
+        let path = "/x".into();
+        insta::assert_snapshot!(text(HomeError::Missing { path, by: "CLAUDE_CONFIG_DIR" }), @r"
+        error: The Claude folder /x does not exist
+        hint: Correct CLAUDE_CONFIG_DIR, or look at a sample with `--demo`
+        ");
+    }
+
+    #[test]
+    fn many_choices_are_counted() {
+        let all: Vec<String> = (0..8).map(|n| format!("a{n}")).collect();
+        assert_eq!(choices(&all), "`a0`, `a1`, `a2`, `a3`, `a4` and 3 more");
+    }
+}

@@ -1,0 +1,172 @@
+//! Which Claude folders there are.
+//!
+//! The flag decides, else the environment, else the two usual places. What a person names must
+//! exist; of the usual places those that exist are taken. One folder named twice counts once.
+
+use std::env;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// What of the environment names a Claude folder.
+#[derive(Debug, Default)]
+pub struct Environment {
+    /// `CLAUDE_CONFIG_DIR`.
+    pub claude_config_dir: Option<OsString>,
+    /// `XDG_CONFIG_HOME`.
+    pub xdg_config_home: Option<OsString>,
+    /// The home folder.
+    pub home: Option<PathBuf>,
+}
+
+impl Environment {
+    /// That of this process.
+    pub fn read() -> Self {
+        let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty());
+        Self {
+            claude_config_dir: set("CLAUDE_CONFIG_DIR"),
+            xdg_config_home: set("XDG_CONFIG_HOME"),
+            home: env::home_dir().filter(|home| !home.as_os_str().is_empty()),
+        }
+    }
+
+    /// `~/.claude` and `$XDG_CONFIG_HOME/claude`.
+    fn usual(&self) -> Vec<PathBuf> {
+        let config = match (&self.xdg_config_home, &self.home) {
+            (Some(config), _) => Some(PathBuf::from(config)),
+            (None, Some(home)) => Some(home.join(".config")),
+            (None, None) => None,
+        };
+        let claude = self.home.as_ref().map(|home| home.join(".claude"));
+        claude.into_iter().chain(config.map(|config| config.join("claude"))).collect()
+    }
+}
+
+/// Why there is no Claude folder.
+#[derive(Debug, PartialEq, Eq)]
+pub enum HomeError {
+    /// A folder that was named does not exist.
+    Missing {
+        /// What was named.
+        path: PathBuf,
+        /// Where: the flag or the variable.
+        by: &'static str,
+    },
+    /// `--demo` and `--claude-dir` together: nobody knows which is meant.
+    DemoToo,
+    /// None of the usual places exists.
+    NoneFound(Vec<PathBuf>),
+}
+
+/// The Claude folders.
+pub fn find(flag: &[PathBuf], environment: &Environment) -> Result<Vec<PathBuf>, HomeError> {
+    if !flag.is_empty() {
+        return named(flag.to_vec(), "--claude-dir");
+    }
+    if let Some(value) = &environment.claude_config_dir {
+        return named(list(value), "CLAUDE_CONFIG_DIR");
+    }
+    let usual = environment.usual();
+    let there: Vec<PathBuf> = usual.iter().filter(|path| path.is_dir()).cloned().collect();
+    if there.is_empty() { Err(HomeError::NoneFound(usual)) } else { Ok(once(there)) }
+}
+
+fn named(paths: Vec<PathBuf>, by: &'static str) -> Result<Vec<PathBuf>, HomeError> {
+    match paths.iter().find(|path| !path.exists()) {
+        Some(path) => Err(HomeError::Missing { path: path.clone(), by }),
+        None => Ok(once(paths)),
+    }
+}
+
+/// One path, or several with commas between. A folder whose name has a comma is one path.
+fn list(value: &OsString) -> Vec<PathBuf> {
+    match value.to_str() {
+        Some(text) if !Path::new(text).exists() => text
+            .split(',')
+            .map(str::trim)
+            .filter(|part| !part.is_empty())
+            .map(PathBuf::from)
+            .collect(),
+        _ => vec![PathBuf::from(value)],
+    }
+}
+
+/// Each folder once, whatever path leads there, in the order given.
+fn once(paths: Vec<PathBuf>) -> Vec<PathBuf> {
+    let mut seen = Vec::new();
+    let is_new = |path: &PathBuf| {
+        let real = path.canonicalize().unwrap_or_else(|_| path.clone());
+        let new = !seen.contains(&real);
+        seen.push(real);
+        new
+    };
+    let mut paths = paths;
+    paths.retain(is_new);
+    paths
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    struct Case {
+        dir: tempfile::TempDir,
+    }
+
+    impl Case {
+        fn new(folders: &[&str]) -> Self {
+            let dir = tempfile::tempdir().expect("a temporary folder");
+            for folder in folders {
+                fs::create_dir_all(dir.path().join(folder)).expect("a folder");
+            }
+            Self { dir }
+        }
+
+        fn at(&self, rel: &str) -> PathBuf {
+            self.dir.path().join(rel)
+        }
+
+        fn find(&self, flag: &[&str], variable: Option<&str>) -> Result<Vec<PathBuf>, HomeError> {
+            let here = self.dir.path().to_str().expect("utf-8");
+            let environment = Environment {
+                claude_config_dir: variable.map(|value| value.replace("~", here).into()),
+                xdg_config_home: None,
+                home: Some(self.dir.path().into()),
+            };
+            let flag: Vec<PathBuf> = flag.iter().map(|rel| self.at(rel)).collect();
+            find(&flag, &environment)
+        }
+    }
+
+    #[test]
+    fn the_flag_wins_over_the_variable_over_the_usual_places() {
+        let case = Case::new(&[".claude", ".config/claude", "a", "b"]);
+        assert_eq!(case.find(&["a"], Some("~/b")), Ok(vec![case.at("a")]));
+        assert_eq!(case.find(&[], Some("~/b")), Ok(vec![case.at("b")]));
+        assert_eq!(case.find(&[], Some("~/a, ~/b")), Ok(vec![case.at("a"), case.at("b")]));
+        assert_eq!(case.find(&[], None), Ok(vec![case.at(".claude"), case.at(".config/claude")]));
+    }
+
+    #[test]
+    fn a_folder_with_a_comma_is_one_path() {
+        let case = Case::new(&["a,b"]);
+        assert_eq!(case.find(&[], Some("~/a,b")), Ok(vec![case.at("a,b")]));
+    }
+
+    #[test]
+    fn one_folder_counts_once() {
+        let case = Case::new(&["a/x"]);
+        assert_eq!(case.find(&["a", "a/x/..", "a"], None), Ok(vec![case.at("a")]));
+    }
+
+    #[test]
+    fn what_is_named_must_exist() {
+        let case = Case::new(&[".claude"]);
+        let missing = |by| Err(HomeError::Missing { path: case.at("no"), by });
+        assert_eq!(case.find(&["no"], None), missing("--claude-dir"));
+        assert_eq!(case.find(&[], Some("~/no")), missing("CLAUDE_CONFIG_DIR"));
+        let empty = Case::new(&[]);
+        let usual = vec![empty.at(".claude"), empty.at(".config/claude")];
+        assert_eq!(empty.find(&[], None), Err(HomeError::NoneFound(usual)));
+    }
+}

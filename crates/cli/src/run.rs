@@ -1,0 +1,142 @@
+//! What every command is given: the flags, the folders, the clock, the two outputs.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use tempfile::TempDir;
+use transcript::diagnostic::{Diagnostic, DiagnosticKind};
+use transcript::layout::{self, Found, Problem};
+
+use crate::args::Global;
+use crate::demo;
+use crate::error::{Answer, CliError, Talk};
+use crate::home::{self, Environment, HomeError};
+use crate::terminal::format::{Clock, counted};
+use crate::terminal::output::Output;
+use crate::terminal::progress::Progress;
+
+/// One run of the program.
+pub struct Run {
+    /// What time it is.
+    pub clock: Clock,
+    /// Where data goes.
+    pub out: Output,
+    /// Where talk goes.
+    pub talk: Talk,
+    /// Whether to print JSON lines.
+    pub json: bool,
+    quiet: bool,
+    demo: bool,
+    claude_dir: Vec<PathBuf>,
+    environment: Environment,
+    /// The unpacked sample, removed at the end.
+    sample: Option<TempDir>,
+    damaged: Damaged,
+}
+
+/// How much of what was read was no record.
+#[derive(Default)]
+struct Damaged {
+    places: usize,
+    files: usize,
+}
+
+/// A Claude folder and the files in it.
+pub struct Home {
+    /// The folder.
+    pub root: PathBuf,
+    /// Its files.
+    pub files: Vec<Found>,
+}
+
+impl Run {
+    /// A run with these flags.
+    pub fn new(global: Global, environment: Environment, clock: Clock) -> Self {
+        let color = global.color.into();
+        Self {
+            clock,
+            out: Output::new(color, !global.no_pager),
+            talk: Talk::new(color, global.quiet),
+            json: global.json,
+            quiet: global.quiet,
+            demo: global.demo,
+            claude_dir: global.claude_dir,
+            environment,
+            sample: None,
+            damaged: Damaged::default(),
+        }
+    }
+
+    /// The Claude folders. Not asked for before a command needs them: a file can be shown without.
+    pub fn roots(&mut self) -> Result<Vec<PathBuf>, CliError> {
+        if !self.demo {
+            return Ok(home::find(&self.claude_dir, &self.environment)?);
+        }
+        if !self.claude_dir.is_empty() {
+            return Err(HomeError::DemoToo.into());
+        }
+        if self.sample.is_none() {
+            self.sample = Some(demo::unpack().map_err(CliError::Demo)?);
+        }
+        Ok(self.sample.iter().map(|sample| sample.path().into()).collect())
+    }
+
+    /// The files of every Claude folder; what could not be listed is warned of.
+    pub fn homes(&mut self) -> Result<Vec<Home>, CliError> {
+        let mut homes = Vec::new();
+        for root in self.roots()? {
+            let walk = layout::walk(&root);
+            walk.problems.into_iter().for_each(|problem| self.talk.skip(problem));
+            homes.push(Home { root, files: walk.files });
+        }
+        Ok(homes)
+    }
+
+    /// The folder the person is in, for names like `.`.
+    pub fn here(&self) -> Result<PathBuf, CliError> {
+        std::env::current_dir().map_err(|error| CliError::Read(Problem::new(".", error)))
+    }
+
+    /// A bar for reading these files.
+    pub fn progress(&self, files: &[&Found]) -> Progress {
+        Progress::new(self.quiet, files.len(), files.iter().map(|found| found.size).sum())
+    }
+
+    /// What was read, or nothing with a warning.
+    pub fn or_skip<T>(&mut self, result: Result<T, Problem>) -> Option<T> {
+        result.map_err(|problem| self.talk.skip(problem)).ok()
+    }
+
+    /// Remembers what was damaged in a file, for one note at the end.
+    pub fn count_damage(&mut self, odd: &[Diagnostic]) {
+        let places = odd.iter().filter(|diagnostic| is_damage(diagnostic.kind)).count();
+        self.damaged.places += places;
+        self.damaged.files += usize::from(places > 0);
+    }
+
+    /// As [`Run::count_damage`], where only counts are known.
+    pub fn count_damaged(&mut self, odd: &[(DiagnosticKind, u64)]) {
+        let places: u64 =
+            odd.iter().filter(|(kind, _)| is_damage(*kind)).map(|(_, count)| count).sum();
+        self.damaged.places += places as usize;
+        self.damaged.files += usize::from(places > 0);
+    }
+
+    /// Ends the output, says what is to say, and gives the exit code.
+    pub fn finish(mut self, result: Result<Answer, CliError>) -> ExitCode {
+        // Also after an error: a pager that is open has to be left before anything is said.
+        let finished = self.out.finish();
+        let result = result.and_then(|answer| Ok(finished.map(|()| answer)?));
+        if self.damaged.places > 0 {
+            let places = counted(self.damaged.places, "damaged place");
+            let files = counted(self.damaged.files, "file");
+            self.talk.note(format!("{places} in {files} left out; `recount doctor` shows where"));
+        }
+        self.talk.finish(result)
+    }
+}
+
+fn is_damage(kind: DiagnosticKind) -> bool {
+    use DiagnosticKind::{Damaged, NotAnObject, Nul, Unfinished};
+    matches!(kind, Damaged | NotAnObject | Nul | Unfinished)
+}

@@ -1,0 +1,155 @@
+//! Sessions for commands: all of them joined, or the one that was named.
+//!
+//! Which entries belong to a session is known only when all files have been read (copies, entries
+//! in the wrong file), so a named session is opened out of the whole library. Only a path and
+//! standard input are read alone.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+use tempfile::TempDir;
+use transcript::id::SessionId;
+use transcript::layout::{self, FileKind, Found, Problem};
+use transcript::library::{self, Library, SessionItem, read_session};
+use transcript::path::RecordedPath;
+use transcript::session::Session;
+use transcript::source::Source;
+
+use crate::error::CliError;
+use crate::name::{self, Candidate, Noun, Resolved, SessionName};
+use crate::run::Run;
+
+/// A session that was named, with the files its entries stand in.
+pub struct OpenSession {
+    /// The session.
+    pub session: Session,
+    /// Its files, counted by a node's `source`.
+    pub sources: Vec<Source>,
+    /// What the library knows of it; nothing for a lone file.
+    pub known: Option<(Library, SessionId)>,
+    /// Holds standard input while it is read.
+    _spool: Option<TempDir>,
+}
+
+impl OpenSession {
+    /// What the library knows of it.
+    pub fn item(&self) -> Option<&SessionItem> {
+        let (library, id) = self.known.as_ref()?;
+        library.session(id.as_str())
+    }
+
+    /// How it is called: its id, else its file.
+    pub fn name(&self) -> String {
+        let id = self.item().map(|item| item.id.clone()).or_else(|| self.session.id());
+        id.map_or_else(|| self.sources[0].path().display().to_string(), |id| id.to_string())
+    }
+
+    /// The transcript of one of its subagents.
+    pub fn agent(&self, agent: &library::Agent) -> Option<Result<(Session, Source), Problem>> {
+        let (library, _) = self.known.as_ref()?;
+        let file = agent.file?;
+        let found = &library.cards[file].found;
+        let read =
+            || Ok((read_session(found, library.copies_of(file))?, Source::open(&found.path)?));
+        Some(read())
+    }
+}
+
+impl Run {
+    /// The transcripts of every Claude folder.
+    pub fn transcripts(&mut self) -> Result<Vec<Found>, CliError> {
+        let mut files = Vec::new();
+        for root in self.roots()? {
+            let walk = layout::walk_projects(&root);
+            walk.problems.into_iter().for_each(|problem| self.talk.skip(problem));
+            files.extend(walk.files);
+        }
+        Ok(files)
+    }
+
+    /// All sessions. `take` sees each file's session before it is let go.
+    pub fn library<T: Send>(
+        &mut self,
+        take: impl Fn(&Found, &Session, &Source) -> Option<T> + Sync,
+    ) -> Result<(Library, Vec<Option<T>>), CliError> {
+        let files = self.transcripts()?;
+        let is_read =
+            |f: &&Found| matches!(f.kind, FileKind::Session { .. } | FileKind::Agent { .. });
+        let progress = self.progress(&files.iter().filter(is_read).collect::<Vec<_>>());
+        let (mut library, taken) =
+            Library::join(library::scan(files, take, |bytes| progress.step(bytes)));
+        drop(progress);
+        for problem in std::mem::take(&mut library.problems) {
+            self.talk.skip(problem);
+        }
+        for card in &library.cards {
+            self.count_damaged(&card.diagnostics);
+        }
+        Ok((library, taken))
+    }
+
+    /// The session that a name stands for.
+    pub fn open(&mut self, name: &SessionName) -> Result<OpenSession, CliError> {
+        match name {
+            SessionName::Path(path) => lone(path, None),
+            SessionName::Stdin => self.stdin(),
+            _ => {
+                let (library, _) = self.library(|_, _, _| None::<()>)?;
+                let id = self.resolve(name, &library)?;
+                known(library, id)
+            }
+        }
+    }
+
+    /// The id of the session that a name stands for.
+    pub fn resolve(&self, name: &SessionName, library: &Library) -> Result<SessionId, CliError> {
+        let candidates: Vec<Candidate> =
+            library.sessions.iter().map(|item| candidate(library, item)).collect();
+        match name::resolve(Noun::Session, name, &candidates, &self.here()?)? {
+            Resolved::Session(candidate) => Ok(candidate.id.clone()),
+            Resolved::Path(path) => Ok(lone_id(path)),
+            Resolved::Stdin => Err(name::NameError::NoStdin.into()),
+        }
+    }
+
+    /// Standard input, spooled: records are read by their place.
+    fn stdin(&mut self) -> Result<OpenSession, CliError> {
+        let failed = |error| Problem::new("standard input", error);
+        let dir = tempfile::tempdir().map_err(failed)?;
+        let path = dir.path().join("stdin.jsonl");
+        let spool = || io::copy(&mut io::stdin().lock(), &mut File::create(&path)?);
+        spool().map_err(failed)?;
+        lone(&path, Some(dir))
+    }
+}
+
+fn lone_id(path: &Path) -> SessionId {
+    SessionId::new(path.file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned()))
+}
+
+fn lone(path: &Path, spool: Option<TempDir>) -> Result<OpenSession, CliError> {
+    let found = Found::lone(path)?;
+    let session = read_session(&found, None)?;
+    let sources = vec![Source::open(path)?];
+    Ok(OpenSession { session, sources, known: None, _spool: spool })
+}
+
+fn known(library: Library, id: SessionId) -> Result<OpenSession, CliError> {
+    let item = library.session(id.as_str()).expect("it was found in the library");
+    let (session, files) = library.read(item)?;
+    let sources = files.iter().map(|f| Source::open(&f.path)).collect::<Result<_, _>>()?;
+    Ok(OpenSession { session, sources, known: Some((library, id)), _spool: None })
+}
+
+fn candidate(library: &Library, item: &SessionItem) -> Candidate {
+    let file = item.file.map(|f| &library.cards[f].found);
+    Candidate {
+        id: item.id.clone(),
+        path: file.map(|f| f.path.clone()).unwrap_or_default(),
+        modified: item.facts.last.or_else(|| file.and_then(|f| f.modified)),
+        cwd: item.facts.cwd.as_deref().map(RecordedPath::new),
+        slug: file.and_then(|f| f.kind.project_slug()).map(Into::into),
+        title: item.title.as_ref().map(|(title, _)| title.to_string()),
+    }
+}

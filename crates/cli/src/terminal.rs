@@ -1,0 +1,9 @@
+//! Everything that knows about a terminal: safe text, tables, colours, pager, progress.
+
+pub mod format;
+pub mod output;
+pub mod pager;
+pub mod progress;
+pub mod safe;
+pub mod style;
+pub mod table;

@@ -1,0 +1,180 @@
+//! Numbers and times as people read them: `1 h 08 m`, `4.1 MB`, `18,302`, `2026-04-20 14:30`.
+
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
+use transcript::time::Time;
+
+const SECOND: i64 = 1000;
+const MINUTE: i64 = 60 * SECOND;
+const HOUR: i64 = 60 * MINUTE;
+const DAY: i64 = 24 * HOUR;
+const WEEK: i64 = 7 * DAY;
+/// Clocks of two computers differ; a time further ahead is an error and shown as it is.
+const TOMORROW: i64 = -DAY;
+
+/// What time it is, and where. Read once, in `main`.
+#[derive(Debug, Clone)]
+pub struct Clock {
+    /// Now, in the zone of this computer.
+    pub now: Zoned,
+}
+
+impl Clock {
+    /// `2026-04-20 14:30`, or `-` for a time that no calendar has.
+    pub fn minute(&self, time: Time) -> String {
+        self.print(time, "%Y-%m-%d %H:%M")
+    }
+
+    /// `2026-04-20 14:30:05.250`.
+    pub fn milli(&self, time: Time) -> String {
+        self.print(time, "%Y-%m-%d %H:%M:%S%.3f")
+    }
+
+    /// A time of the last week as its age, `3 h ago`; others as [`minute`](Self::minute).
+    pub fn near(&self, time: Time) -> String {
+        let age = self.now.timestamp().as_millisecond().saturating_sub(time.0);
+        match age {
+            TOMORROW..MINUTE => "just now".into(),
+            MINUTE..HOUR => format!("{} m ago", age / MINUTE),
+            HOUR..DAY => format!("{} h ago", age / HOUR),
+            DAY..WEEK => format!("{} d ago", age / DAY),
+            _ => self.minute(time),
+        }
+    }
+
+    fn print(&self, time: Time, form: &str) -> String {
+        match Timestamp::from_millisecond(time.0) {
+            Ok(stamp) => stamp.to_zoned(self.zone()).strftime(form).to_string(),
+            Err(_) => "-".into(),
+        }
+    }
+
+    fn zone(&self) -> TimeZone {
+        self.now.time_zone().clone()
+    }
+}
+
+/// A span of milliseconds: `4 s`, `12 m 05 s`, `1 h 08 m`, `3 d 04 h`.
+pub fn duration(ms: i64) -> String {
+    let two = |big: i64, small: i64, (one, other): (&str, &str)| {
+        format!("{} {one} {:02} {other}", ms / big, ms % big / small)
+    };
+    match ms {
+        ..MINUTE => format!("{} s", ms.max(0) / SECOND),
+        MINUTE..HOUR => two(MINUTE, SECOND, ("m", "s")),
+        HOUR..DAY => two(HOUR, MINUTE, ("h", "m")),
+        _ => two(DAY, HOUR, ("d", "h")),
+    }
+}
+
+/// Bytes: `12 B`, `4.1 MB`. A kB is 1000 bytes, as disks and `ls --si` count.
+pub fn size(bytes: u64) -> String {
+    const UNITS: [&str; 5] = ["kB", "MB", "GB", "TB", "PB"];
+    if bytes < 1000 {
+        return format!("{bytes} B");
+    }
+    let mut value = bytes as f64 / 1000.0;
+    let mut unit = 0;
+    // What would print as `1000.0` belongs to the next unit.
+    while value >= 999.95 && unit + 1 < UNITS.len() {
+        value /= 1000.0;
+        unit += 1;
+    }
+    format!("{value:.1} {}", UNITS[unit])
+}
+
+/// A number in groups of three: `18,302`.
+pub fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// `1 prompt`, `18,302 prompts`.
+pub fn counted(number: usize, one: &str) -> String {
+    let many = if number == 1 { "" } else { "s" };
+    format!("{} {one}{many}", count(number as u64))
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+
+    /// Wednesday 2026-05-06 14:20 in a zone two hours east of Greenwich.
+    pub fn clock() -> Clock {
+        let now: Timestamp = "2026-05-06T12:20:00Z".parse().expect("a time");
+        Clock { now: now.to_zoned(TimeZone::fixed(jiff::tz::offset(2))) }
+    }
+
+    #[test]
+    fn times_are_local() {
+        let time = Time::parse(b"2026-05-05T22:59:58.250Z").expect("a time");
+        assert_eq!(clock().minute(time), "2026-05-06 00:59");
+        assert_eq!(clock().milli(time), "2026-05-06 00:59:58.250");
+        assert_eq!(clock().minute(Time(i64::MAX)), "-");
+    }
+
+    #[test]
+    fn near_times_are_ages() {
+        let near = |ms: i64| clock().near(Time(clock().now.timestamp().as_millisecond() - ms));
+        let cases = [
+            (-2 * DAY, "2026-05-08 14:20"),
+            (-HOUR, "just now"),
+            (59 * SECOND, "just now"),
+            (MINUTE, "1 m ago"),
+            (DAY - 1, "23 h ago"),
+            (WEEK - 1, "6 d ago"),
+            (WEEK, "2026-04-29 14:20"),
+        ];
+        for (ms, want) in cases {
+            assert_eq!(near(ms), want);
+        }
+    }
+
+    #[test]
+    fn durations() {
+        let cases = [
+            (-5, "0 s"),
+            (999, "0 s"),
+            (59_999, "59 s"),
+            (60_000, "1 m 00 s"),
+            (12 * MINUTE + 5 * SECOND, "12 m 05 s"),
+            (HOUR + 8 * MINUTE, "1 h 08 m"),
+            (3 * DAY + 4 * HOUR, "3 d 04 h"),
+        ];
+        for (ms, want) in cases {
+            assert_eq!(duration(ms), want);
+        }
+    }
+
+    #[test]
+    fn sizes_and_counts() {
+        let sizes = [
+            (0, "0 B"),
+            (999, "999 B"),
+            (1000, "1.0 kB"),
+            (4_123_456, "4.1 MB"),
+            (999_949, "999.9 kB"),
+            (999_950, "1.0 MB"),
+            (1_400_000_000, "1.4 GB"),
+            (u64::MAX, "18446.7 PB"),
+        ];
+        for (bytes, want) in sizes {
+            assert_eq!(size(bytes), want);
+        }
+        assert_eq!(
+            (count(0), count(999), count(18_302)),
+            ("0".into(), "999".into(), "18,302".into())
+        );
+        assert_eq!(
+            (counted(1, "prompt"), counted(0, "prompt")),
+            ("1 prompt".into(), "0 prompts".into())
+        );
+    }
+}

@@ -1,0 +1,62 @@
+//! A bar on stderr while many files are read.
+//!
+//! It appears only on a terminal, and only when the work has taken half a second: most work is
+//! over by then, and a bar that flashes by is noise.
+
+use std::io::{self, IsTerminal};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+const PATIENCE: Duration = Duration::from_millis(500);
+const TEMPLATE: &str = "{bar:24} {decimal_bytes} of {decimal_total_bytes}, {msg}";
+
+/// How far reading is. May be shared between threads; gone when dropped.
+pub struct Progress {
+    bar: ProgressBar,
+    started: Instant,
+    hidden: AtomicBool,
+    files: u64,
+    done: AtomicU64,
+}
+
+impl Progress {
+    /// Work on this many files and bytes begins now. `quiet` never shows it.
+    pub fn new(quiet: bool, files: usize, bytes: u64) -> Self {
+        let bar = ProgressBar::with_draw_target(Some(bytes), ProgressDrawTarget::hidden());
+        let style = ProgressStyle::with_template(TEMPLATE);
+        if let Ok(style) = style {
+            bar.set_style(style);
+        }
+        let shows = !quiet && io::stderr().is_terminal();
+        Self {
+            bar,
+            started: Instant::now(),
+            hidden: AtomicBool::new(shows),
+            files: files as u64,
+            done: AtomicU64::new(0),
+        }
+    }
+
+    /// One more file of this many bytes is read.
+    pub fn step(&self, bytes: u64) {
+        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+        self.bar.inc(bytes);
+        if self.hidden.load(Ordering::Relaxed)
+            && self.started.elapsed() > PATIENCE
+            && self.hidden.swap(false, Ordering::Relaxed)
+        {
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+        if !self.bar.is_hidden() {
+            self.bar.set_message(format!("{done} of {} files", self.files));
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}

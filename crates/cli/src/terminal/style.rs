@@ -1,0 +1,25 @@
+//! The colours: only the 16 of the terminal's own theme, and each with a meaning.
+
+use anstyle::{AnsiColor, Style};
+
+/// Text as it is.
+pub const PLAIN: Style = Style::new();
+/// The head of a table or of a part.
+pub const HEAD: Style = Style::new().bold();
+/// What may be overlooked.
+pub const DIM: Style = Style::new().dimmed();
+/// A session, or another thing that can be named in a command.
+pub const NAME: Style = AnsiColor::Yellow.on_default();
+/// A project.
+pub const PROJECT: Style = AnsiColor::Cyan.on_default();
+/// Done.
+pub const GOOD: Style = AnsiColor::Green.on_default();
+/// Under way, or a warning.
+pub const ACTIVE: Style = AnsiColor::Yellow.on_default();
+/// Failed.
+pub const BAD: Style = AnsiColor::Red.on_default();
+
+/// Safe text in a style.
+pub fn paint(style: Style, safe: &str) -> String {
+    format!("{style}{safe}{style:#}")
+}

@@ -1,0 +1,153 @@
+//! Columns side by side, aligned by what is seen and not by bytes.
+//!
+//! The last column takes the rest of the terminal; where there is no terminal nothing is cut, so
+//! that `grep` finds what is there.
+
+use anstyle::Style;
+
+use super::safe;
+use super::style::{self, paint};
+
+/// Between two columns.
+const GAP: usize = 2;
+/// The last column is never narrower than this, however narrow the terminal.
+const LAST_LEAST: usize = 12;
+
+/// One field of a row.
+pub struct Cell {
+    text: String,
+    style: Style,
+}
+
+impl Cell {
+    /// Text from anywhere: it is made safe, and one line.
+    pub fn new(style: Style, raw: &str) -> Self {
+        Self { text: safe::line(raw), style }
+    }
+}
+
+impl From<&str> for Cell {
+    fn from(raw: &str) -> Self {
+        Self::new(style::PLAIN, raw)
+    }
+}
+
+impl From<String> for Cell {
+    fn from(raw: String) -> Self {
+        Self::new(style::PLAIN, &raw)
+    }
+}
+
+/// How a column stands.
+#[derive(Clone, Copy)]
+pub enum Column {
+    /// Text.
+    Left(&'static str),
+    /// Numbers.
+    Right(&'static str),
+}
+
+impl Column {
+    fn title(self) -> &'static str {
+        match self {
+            Self::Left(title) | Self::Right(title) => title,
+        }
+    }
+}
+
+/// Rows of cells.
+pub struct Table {
+    columns: Vec<Column>,
+    rows: Vec<Vec<Cell>>,
+}
+
+impl Table {
+    /// A table of these columns, without rows.
+    pub fn new(columns: &[Column]) -> Self {
+        Self { columns: columns.to_vec(), rows: Vec::new() }
+    }
+
+    /// Adds a row: one cell for each column.
+    pub fn push<const N: usize>(&mut self, row: [Cell; N]) {
+        debug_assert_eq!(N, self.columns.len());
+        self.rows.push(row.into());
+    }
+
+    /// The lines of the table, the head first; cut to `width` where there is one.
+    pub fn lines(&self, width: Option<usize>) -> Vec<String> {
+        let head: Vec<Cell> =
+            self.columns.iter().map(|column| Cell::new(style::HEAD, column.title())).collect();
+        let widths = self.widths(&head);
+        let before: usize = widths.iter().rev().skip(1).map(|width| width + GAP).sum();
+        let last = width.map(|width| width.saturating_sub(before).max(LAST_LEAST));
+        let rows = std::iter::once(&head).chain(&self.rows);
+        rows.map(|row| self.line(row, &widths, last)).collect()
+    }
+
+    fn widths(&self, head: &[Cell]) -> Vec<usize> {
+        let mut widths = vec![0; self.columns.len()];
+        for row in std::iter::once(head).chain(self.rows.iter().map(Vec::as_slice)) {
+            for (width, cell) in widths.iter_mut().zip(row) {
+                *width = (*width).max(safe::width(&cell.text));
+            }
+        }
+        widths
+    }
+
+    fn line(&self, row: &[Cell], widths: &[usize], last: Option<usize>) -> String {
+        let mut line = String::new();
+        let end = row.len().saturating_sub(1);
+        for (at, ((cell, column), width)) in row.iter().zip(&self.columns).zip(widths).enumerate() {
+            let text = match last {
+                Some(most) if at == end => safe::fit(&cell.text, most),
+                _ => cell.text.as_str().into(),
+            };
+            let pad = " ".repeat(width.saturating_sub(safe::width(&text)));
+            let painted = paint(cell.style, &text);
+            match column {
+                Column::Right(_) => line.extend([pad.as_str(), &painted]),
+                Column::Left(_) if at == end => line.push_str(&painted),
+                Column::Left(_) => line.extend([painted.as_str(), &pad]),
+            }
+            if at < end {
+                line.push_str(&" ".repeat(GAP));
+            }
+        }
+        line
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table() -> Table {
+        let mut table =
+            Table::new(&[Column::Left("NAME"), Column::Right("SIZE"), Column::Left("TITLE")]);
+        table.push(["日本".into(), "4.1 MB".into(), "first\nline and more of it".into()]);
+        table.push(["ab".into(), "12 B".into(), "x".into()]);
+        table
+    }
+
+    fn plain(lines: Vec<String>) -> String {
+        anstream::adapter::strip_str(&lines.join("\n")).to_string()
+    }
+
+    #[test]
+    fn columns_align_by_what_is_seen() {
+        insta::assert_snapshot!(plain(table().lines(None)), @r"
+        NAME    SIZE  TITLE
+        日本  4.1 MB  first line and more of it
+        ab      12 B  x
+        ");
+    }
+
+    #[test]
+    fn the_last_column_is_cut_at_the_edge() {
+        insta::assert_snapshot!(plain(table().lines(Some(30))), @r"
+        NAME    SIZE  TITLE
+        日本  4.1 MB  first line and…
+        ab      12 B  x
+        ");
+    }
+}

@@ -1,0 +1,522 @@
+//! Records: what a reader sees of a session, one per entry or call, at five levels of detail.
+//!
+//! A call and its result are one record, standing where the call stands. The text is read from
+//! the source only when a record is made, so that a session of gigabytes can be shown piece by
+//! piece. Every renderer (terminal, page, export) starts from these.
+
+use transcript::entry::message::{Block, BlockKind, Content};
+use transcript::entry::tool::{self, Action, Hunk};
+use transcript::entry::{Entry, Kind};
+use transcript::id::Key;
+use transcript::json::Raw;
+use transcript::layout::Problem;
+use transcript::prompt;
+use transcript::session::{Call, Role, Session, State};
+use transcript::source::Source;
+use transcript::time::Time;
+
+/// How much is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Detail {
+    /// What a person asked.
+    Prompts = 1,
+    /// And what the model said.
+    Conversation = 2,
+    /// And what it did.
+    Work = 3,
+    /// And what Claude Code noted beside it.
+    Everything = 4,
+    /// The records as they stand in the file.
+    Raw = 5,
+}
+
+impl Detail {
+    /// The level of a number from 1 to 5.
+    pub fn of(level: u8) -> Option<Self> {
+        [Self::Prompts, Self::Conversation, Self::Work, Self::Everything, Self::Raw]
+            .into_iter()
+            .find(|detail| *detail as u8 == level)
+    }
+}
+
+/// One thing to show.
+#[derive(Debug, Clone)]
+pub struct Record {
+    /// The entry, by index into the session.
+    pub node: usize,
+    /// Its number in its file; unknown when only the file's end was read.
+    pub number: Option<u32>,
+    /// Where its bytes begin in its file.
+    pub offset: u64,
+    /// How many bytes.
+    pub length: u32,
+    /// Which of the session's files holds it.
+    pub source: u8,
+    /// When.
+    pub time: Option<Time>,
+    /// What it is.
+    pub role: Role,
+    /// Where it stands.
+    pub state: State,
+    /// Its turn, from 0.
+    pub turn: Option<usize>,
+    /// Its segment.
+    pub segment: Option<usize>,
+    /// The first level that shows it.
+    pub detail: Detail,
+    /// What it says.
+    pub body: Body,
+}
+
+/// What a record says.
+#[derive(Debug, Clone)]
+pub enum Body {
+    /// A person's words: text, and how many pictures came with it.
+    Prompt {
+        /// The words; commands as typed.
+        text: String,
+        /// Pictures and documents, described.
+        media: Vec<String>,
+    },
+    /// The model's words, one or more blocks.
+    Answer {
+        /// The blocks in order.
+        parts: Vec<Part>,
+    },
+    /// Calls that the entry makes, with what came of them.
+    Calls {
+        /// Words beside the calls.
+        parts: Vec<Part>,
+        /// The calls.
+        calls: Vec<CallRecord>,
+    },
+    /// A result whose call is not in the file.
+    LoneResult {
+        /// The id of the call.
+        tool_use_id: Option<String>,
+        /// What came of it.
+        outcome: Outcome,
+    },
+    /// A compaction.
+    Compaction {
+        /// `auto` or `manual`.
+        trigger: Option<String>,
+        /// Tokens before.
+        pre_tokens: Option<u64>,
+        /// Tokens after.
+        post_tokens: Option<u64>,
+        /// The segment it begins.
+        segment: usize,
+    },
+    /// A compaction's summary.
+    Summary {
+        /// The text.
+        text: String,
+    },
+    /// Something that Claude Code noted: its name and what it says.
+    Note {
+        /// `system/turn_duration`, `attachment/file`, `pr-link`, …
+        name: String,
+        /// What it says, where that is text.
+        text: Option<String>,
+    },
+    /// Bytes that are no record.
+    Damaged {
+        /// The bytes, as far as they are text.
+        text: String,
+    },
+}
+
+/// A piece of the model's words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Part {
+    /// What it said.
+    Text(String),
+    /// What it thought; `None` when only a signature was stored.
+    Thinking(Option<String>),
+    /// Anything else, by its type and size.
+    Other {
+        /// The block's type.
+        name: String,
+        /// Its bytes in the file.
+        bytes: usize,
+    },
+}
+
+/// A call with what came of it.
+#[derive(Debug, Clone)]
+pub struct CallRecord {
+    /// Its id.
+    pub tool_use_id: String,
+    /// The tool.
+    pub tool: String,
+    /// What kind of thing it does.
+    pub action: Action,
+    /// What it is about, in a few words.
+    pub subject: Option<String>,
+    /// Its input, as JSON.
+    pub input: String,
+    /// What came of it; none if it was killed.
+    pub outcome: Option<Outcome>,
+    /// How long the result took, in milliseconds, by the two entries' times.
+    pub duration_ms: Option<i64>,
+    /// The key that joins it to a subagent.
+    pub key: Key,
+}
+
+/// What came of a call.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// The node of the result.
+    pub node: usize,
+    /// Its number in its file.
+    pub number: Option<u32>,
+    /// It says that it failed.
+    pub is_error: bool,
+    /// What the model was shown.
+    pub text: Option<String>,
+    /// Pictures and documents, described.
+    pub media: Vec<String>,
+    /// The lines it changed in a file.
+    pub change: Option<Change>,
+}
+
+/// A change to a file.
+#[derive(Debug, Clone)]
+pub struct Change {
+    /// The file, as recorded.
+    pub path: String,
+    /// Lines added.
+    pub added: u32,
+    /// Lines removed.
+    pub removed: u32,
+    /// The file did not exist before.
+    pub created: bool,
+    /// Counted from the input.
+    pub estimated: bool,
+    /// The hunks, where recorded.
+    pub hunks: Vec<Hunk>,
+}
+
+/// A session with the files its entries stand in.
+#[derive(Debug)]
+pub struct Opened<'a> {
+    session: &'a Session,
+    sources: &'a [Source],
+    is_tail: bool,
+    /// Nodes of results with their calls, sorted.
+    results: Vec<(usize, usize)>,
+}
+
+impl<'a> Opened<'a> {
+    /// `sources` are counted by [`transcript::session::Node::source`]; of a tail the numbers of
+    /// entries are not known.
+    pub fn new(session: &'a Session, sources: &'a [Source], is_tail: bool) -> Self {
+        let calls = session.calls().iter().enumerate();
+        let mut results: Vec<_> = calls.filter_map(|(i, c)| Some((c.result()?, i))).collect();
+        results.sort_unstable();
+        Self { session, sources, is_tail, results }
+    }
+
+    /// The session.
+    pub fn session(&self) -> &'a Session {
+        self.session
+    }
+
+    /// The bytes of an entry.
+    pub fn bytes(&self, node: usize) -> Result<Vec<u8>, Problem> {
+        let node = &self.session.nodes()[node];
+        let last = self.sources.len() - 1;
+        self.sources[usize::from(node.source).min(last)].entry(node)
+    }
+
+    /// The record of a node; `None` for a result that is shown with its call.
+    pub fn record(&self, node: usize) -> Result<Option<Record>, Problem> {
+        if self.is_shown_elsewhere(node) {
+            return Ok(None);
+        }
+        let bytes = self.bytes(node)?;
+        let entry = Entry::of(&bytes, 0);
+        let body = self.body(node, &entry)?;
+        Ok(Some(self.frame(node, body)))
+    }
+
+    /// Whether a result's call is in the session, so that the call's record shows it.
+    pub fn is_shown_elsewhere(&self, node: usize) -> bool {
+        self.results.binary_search_by_key(&node, |p| p.0).is_ok()
+    }
+
+    /// The first level that shows a node.
+    pub fn detail(&self, node: usize) -> Detail {
+        match self.session.nodes()[node].role {
+            Role::Prompt | Role::Queued | Role::Command | Role::Shell => Detail::Prompts,
+            Role::Answer | Role::Boundary | Role::Summary | Role::Interrupt | Role::ApiError => {
+                Detail::Conversation
+            }
+            Role::Teammate => Detail::Conversation,
+            Role::Thinking | Role::Call | Role::Result | Role::Notification => Detail::Work,
+            Role::Unknown | Role::Damaged => Detail::Work,
+            Role::Injected
+            | Role::Event
+            | Role::Progress
+            | Role::Attachment
+            | Role::Bookkeeping => Detail::Everything,
+        }
+    }
+
+    fn frame(&self, index: usize, body: Body) -> Record {
+        let node = &self.session.nodes()[index];
+        Record {
+            node: index,
+            number: self.number(index),
+            offset: node.offset,
+            length: node.length,
+            source: node.source,
+            time: node.time(),
+            role: node.role,
+            state: self.session.state(index),
+            turn: self.session.turn_of(index),
+            segment: self.session.segment_of(index),
+            detail: self.detail(index),
+            body,
+        }
+    }
+
+    fn number(&self, node: usize) -> Option<u32> {
+        (!self.is_tail).then(|| self.session.nodes()[node].number)
+    }
+
+    fn body(&self, node: usize, entry: &Entry<'_>) -> Result<Body, Problem> {
+        let role = self.session.nodes()[node].role;
+        Ok(match role {
+            Role::Call => {
+                Body::Calls { parts: parts(entry.blocks()), calls: self.calls(node, entry)? }
+            }
+            Role::Answer | Role::Thinking => Body::Answer { parts: answer_parts(entry) },
+            Role::ApiError if entry.kind == Kind::Assistant => {
+                Body::Answer { parts: answer_parts(entry) }
+            }
+            Role::Result => self.lone_result(node, entry),
+            Role::Boundary => self.compaction(node),
+            Role::Summary => Body::Summary { text: said(entry).unwrap_or_default() },
+            Role::Damaged => {
+                Body::Damaged { text: String::from_utf8_lossy(entry.bytes).into_owned() }
+            }
+            _ if entry.kind == Kind::User => {
+                let text = said(entry).unwrap_or_default();
+                Body::Prompt {
+                    text: prompt::one_line(&text).into_owned(),
+                    media: media(entry.blocks()),
+                }
+            }
+            Role::Queued | Role::Command if entry.kind != Kind::User => {
+                let text = note_text(entry).unwrap_or_default();
+                Body::Prompt { text: prompt::one_line(&text).into_owned(), media: Vec::new() }
+            }
+            _ => Body::Note { name: note_name(entry), text: note_text(entry) },
+        })
+    }
+
+    fn calls(&self, node: usize, entry: &Entry<'_>) -> Result<Vec<CallRecord>, Problem> {
+        let all = self.session.calls();
+        let first = all.partition_point(|c| c.node() < node);
+        let mut of_node = all[first..].iter().take_while(|c| c.node() == node);
+        let blocks = entry.blocks().iter().filter(|b| b.kind == BlockKind::ToolUse);
+        blocks.map(|block| self.call(block, of_node.next())).collect()
+    }
+
+    fn call(&self, block: &Block<'_>, call: Option<&Call>) -> Result<CallRecord, Problem> {
+        let tool = block.name.map_or_else(String::new, |n| n.text().into_owned());
+        let result = call.and_then(Call::result);
+        let outcome = result.map(|node| self.outcome(node, &tool, block)).transpose()?;
+        let duration_ms = call.zip(result).and_then(|(call, result)| {
+            let nodes = self.session.nodes();
+            Some(nodes[result].time()?.since(nodes[call.node()].time()?))
+        });
+        Ok(CallRecord {
+            tool_use_id: block.id.map_or_else(String::new, |id| id.text().into_owned()),
+            action: Action::of(&tool),
+            subject: block.input.and_then(|i| tool::subject(&tool, i)).map(|s| s.into_owned()),
+            input: block.input.map_or_else(String::new, |i| text_of(i.bytes())),
+            outcome,
+            duration_ms,
+            key: block.id.map_or(Key(0), Key::of_str),
+            tool,
+        })
+    }
+
+    fn outcome(&self, node: usize, tool: &str, call: &Block<'_>) -> Result<Outcome, Problem> {
+        let bytes = self.bytes(node)?;
+        let entry = Entry::of(&bytes, 0);
+        let is_its = |b: &&Block<'_>| b.kind == BlockKind::ToolResult && b.id == call.id;
+        let result = entry.blocks().iter().find(is_its);
+        let is_error = result.is_some_and(|r| r.is_error);
+        let change = match is_error {
+            true => None,
+            false => tool::change(tool, call.input, entry.tool_result),
+        };
+        let hunks = entry.tool_result.map_or_else(Vec::new, tool::hunks);
+        Ok(Outcome {
+            node,
+            number: self.number(node),
+            is_error,
+            text: result.and_then(Block::result_text).map(|t| t.into_owned()),
+            media: result.and_then(|r| r.content).map_or_else(Vec::new, |c| media(&Block::list(c))),
+            change: change.map(|c| Change {
+                path: c.path,
+                added: c.added,
+                removed: c.removed,
+                created: c.created,
+                estimated: c.estimated,
+                hunks,
+            }),
+        })
+    }
+
+    fn lone_result(&self, node: usize, entry: &Entry<'_>) -> Body {
+        let result = entry.blocks().iter().find(|b| b.kind == BlockKind::ToolResult);
+        Body::LoneResult {
+            tool_use_id: result.and_then(|r| r.id).map(|id| id.text().into_owned()),
+            outcome: Outcome {
+                node,
+                number: self.number(node),
+                is_error: result.is_some_and(|r| r.is_error),
+                text: result.and_then(Block::result_text).map(|t| t.into_owned()),
+                media: Vec::new(),
+                change: None,
+            },
+        }
+    }
+
+    fn compaction(&self, node: usize) -> Body {
+        let all = self.session.compactions();
+        let index = all.iter().position(|c| c.node() == node);
+        let compaction = index.map(|i| &all[i]);
+        Body::Compaction {
+            trigger: compaction.and_then(|c| c.trigger.as_deref()).map(str::to_owned),
+            pre_tokens: compaction.and_then(|c| c.pre_tokens),
+            post_tokens: compaction.and_then(|c| c.post_tokens),
+            segment: index.map_or(0, |i| i + 1),
+        }
+    }
+}
+
+fn text_of(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// What stands in a user entry, without what was put before a person's words.
+pub fn said(entry: &Entry<'_>) -> Option<String> {
+    if Kind::User == entry.kind && !entry.is_compact_summary {
+        return prompt::typed_text(entry).map(|t| t.into_owned());
+    }
+    entry.message.as_ref()?.text().map(|t| t.into_owned())
+}
+
+fn answer_parts(entry: &Entry<'_>) -> Vec<Part> {
+    match entry.message.as_ref().map(|m| &m.content) {
+        Some(Content::Text(text)) => vec![Part::Text(text.text().into_owned())],
+        _ => parts(entry.blocks()),
+    }
+}
+
+fn parts(blocks: &[Block<'_>]) -> Vec<Part> {
+    blocks.iter().filter(|b| b.kind != BlockKind::ToolUse).map(part).collect()
+}
+
+fn part(block: &Block<'_>) -> Part {
+    let text = block.text.map(|t| t.text().into_owned());
+    match block.kind {
+        BlockKind::Text => Part::Text(text.unwrap_or_default()),
+        BlockKind::Thinking => Part::Thinking(text.filter(|t| !t.is_empty())),
+        BlockKind::RedactedThinking => Part::Thinking(None),
+        _ => Part::Other {
+            name: block.type_name.map_or_else(|| "block".into(), |n| n.text().into_owned()),
+            bytes: block.raw.bytes().len(),
+        },
+    }
+}
+
+/// Pictures and documents in a few words: type and size.
+fn media(blocks: &[Block<'_>]) -> Vec<String> {
+    let is_media = |b: &&Block<'_>| matches!(b.kind, BlockKind::Image | BlockKind::Document);
+    blocks
+        .iter()
+        .filter(is_media)
+        .map(|block| {
+            let source = block.raw.get("source");
+            let kind = source.and_then(|s| s.string("media_type"));
+            let encoded = source.and_then(|s| s.get("data")?.str()).map_or(0, |d| d.raw().len());
+            let name = kind.map_or_else(|| "media".into(), |k| k.into_owned());
+            format!("{name}, {} bytes", encoded / 4 * 3)
+        })
+        .collect()
+}
+
+/// The full name of a note: type, and the type of what is inside.
+pub fn note_name(entry: &Entry<'_>) -> String {
+    let name = entry.type_name.map_or_else(|| "no type".into(), |t| t.text().into_owned());
+    let inner = entry.subtype.or_else(|| entry.inner_type());
+    match inner {
+        Some(inner) => format!("{name}/{}", inner.text()),
+        None => name,
+    }
+}
+
+/// What a note says: its main member, as text where it is text.
+fn note_text(entry: &Entry<'_>) -> Option<String> {
+    const TELLING: &[&str] = &[
+        "content",
+        "prompt",
+        "summary",
+        "customTitle",
+        "aiTitle",
+        "lastPrompt",
+        "prUrl",
+        "agentName",
+        "tag",
+        "mode",
+        "permissionMode",
+        "operation",
+        "error",
+        "durationMs",
+        "url",
+        "stdout",
+        "filename",
+        "path",
+        "text",
+        "planContent",
+        "snippet",
+        "message",
+        "relocatedCwd",
+        "continuedInSessionId",
+        "hookName",
+        "result",
+    ];
+    let inside = match entry.kind {
+        Kind::Progress => entry.field("data"),
+        Kind::Attachment => entry.field("attachment"),
+        _ => None,
+    };
+    let get = |key: &str| match inside {
+        Some(inside) => inside.some(key),
+        None => entry.field(key).filter(|v| !v.is_null()),
+    };
+    TELLING.iter().filter_map(|key| get(key)).find_map(plain)
+}
+
+/// A value in words: text, or the first text of a list, or a number.
+fn plain(value: Raw<'_>) -> Option<String> {
+    value
+        .text()
+        .filter(|t| !t.is_empty())
+        .map(|t| t.into_owned())
+        .or_else(|| {
+            value
+                .items()
+                .find_map(|item| item.string("text").or_else(|| item.text()))
+                .map(|t| t.into_owned())
+        })
+        .or_else(|| value.f64().map(|_| text_of(value.bytes())))
+        .or_else(|| value.is_object().then(|| text_of(value.bytes())))
+}
