@@ -117,7 +117,7 @@ fn run_one(contender: &Contender, row: &mut Row, counts: bool) {
     }
 }
 
-/// The rows as a table, everything compared with the last row that `base` names.
+/// The rows as a table, times and processor compared with those of `base`.
 fn table(rows: &[Row], base: &Row) -> Table {
     let head = [
         "command", "s least", "s median", "CPU s", "× time", "× CPU", "peak MB", "read MB",
@@ -266,7 +266,7 @@ pub fn memory(home: &Home, recount: &Recount, runs: usize) -> Result<Report, Str
         recount.subcommand("list"),
         &[&"list", &"--claude-dir", &path.as_path()],
     )];
-    // One run is enough for memory and long enough for patience.
+    // Two are enough for a peak, and five gigabytes long enough for patience.
     let rows = race(&contenders, runs.min(2));
     let verdicts = vec![Verdict {
         what: "recount list, peak MB".into(),
