@@ -8,6 +8,7 @@
 use std::borrow::Cow;
 
 use memchr::memchr;
+use wide::u8x16;
 
 /// The text does not go on as JSON from byte `at`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -252,6 +253,11 @@ impl<'a> Raw<'a> {
         self.fields().filter(|(k, _)| k.is(key)).last().map(|(_, v)| v)
     }
 
+    /// The first member called `key`: what comes after it is not looked at.
+    pub fn first(self, key: &str) -> Option<Raw<'a>> {
+        self.fields().find(|(k, _)| k.is(key)).map(|(_, v)| v)
+    }
+
     /// The member `key` unless it is `null`.
     pub fn some(self, key: &str) -> Option<Raw<'a>> {
         self.get(key).filter(|v| !v.is_null())
@@ -446,30 +452,20 @@ fn is_escaped(before: &[u8]) -> bool {
     before.iter().rev().take_while(|&&b| b == b'\\').count() % 2 == 1
 }
 
-/// Keys and ids are short: a few words of eight bytes are cheaper to look at than a call is.
+/// Keys and ids are short: a few bytes are cheaper to look at here than a call is.
 #[inline]
 fn find_quote(bytes: &[u8]) -> Option<usize> {
-    const NEAR: usize = 40;
+    const NEAR: usize = 48;
     let Some(near) = bytes.first_chunk::<NEAR>() else {
         return memchr(b'"', bytes);
     };
-    for (i, word) in near.as_chunks::<8>().0.iter().enumerate() {
-        if let Some(at) = quote_in(*word) {
-            return Some(i * 8 + at);
+    for (i, &part) in near.as_chunks::<16>().0.iter().enumerate() {
+        let quotes = u8x16::new(part).simd_eq(u8x16::splat(b'"')).to_bitmask();
+        if quotes != 0 {
+            return Some(i * 16 + quotes.trailing_zeros() as usize);
         }
     }
     memchr(b'"', &bytes[NEAR..]).map(|at| at + NEAR)
-}
-
-/// The first quote among eight bytes. A byte is zero after the `xor` if it was one, and taking
-/// one from it borrows into its high bit; a borrow can only go wrong above the first.
-#[inline]
-fn quote_in(word: [u8; 8]) -> Option<usize> {
-    const ONES: u64 = u64::from_ne_bytes([0x01; 8]);
-    const HIGHS: u64 = ONES << 7;
-    let other = u64::from_le_bytes(word) ^ (ONES * b'"' as u64);
-    let quotes = other.wrapping_sub(ONES) & !other & HIGHS;
-    (quotes != 0).then(|| quotes.trailing_zeros() as usize / 8)
 }
 
 /// One past the bracket that closes the one at `start`.

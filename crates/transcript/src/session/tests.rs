@@ -352,6 +352,7 @@ fn all(session: &Session) -> String {
             session.branches(),
             session.leaf(),
             session.title(),
+            session.lines(),
             session.calls().iter().map(|c| (c.node(), c.result(), c.is_error)).collect::<Vec<_>>(),
         )
     )
@@ -375,6 +376,9 @@ fn any_line() -> impl Strategy<Value = String> {
         )),
         Just("{\"type\":\"tag\"}{\"type\":\"tag\"}\n".into()),
         Just(".344Z\"}\n".into()),
+        Just("{\"type\":\"tag\"}}".into()),
+        Just("{\"type\":\"tag\"}".into()),
+        Just("\n".into()),
         Just("{\"type\":\"user\",\"uuid\":\"b\",\"mess\n".into()),
     ]
 }
