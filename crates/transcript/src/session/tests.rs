@@ -100,6 +100,21 @@ fn parallel_calls_are_no_branches() {
 }
 
 #[test]
+fn a_response_goes_on_below_a_result_while_it_streams() {
+    let s = session(&[
+        user("u1", "-", "go"),
+        call("a1", "u1", "m1", "t1"),
+        call("a2", "a1", "m1", "t2"),
+        result("r1", "a1", "t1", false),
+        call("a3", "r1", "m1", "t3"),
+        result("r3", "a3", "t3", false),
+        result("r2", "a2", "t2", false),
+        answer("a4", "r2", "m2"),
+    ]);
+    assert_eq!((states(&s).as_str(), kinds(&s)), ("AAAAAAAA", vec!["parallel"]));
+}
+
+#[test]
 fn a_rewind_leaves_a_branch() {
     let s = session(&[
         user("u1", "-", "one"),
