@@ -5,10 +5,13 @@
 
 mod cli {
     mod case;
+    mod doctor;
     mod errors;
+    mod failed_calls;
     mod help;
     mod history;
     mod hostile;
+    mod list;
     mod log;
     mod plans;
     mod todos;

@@ -259,7 +259,7 @@ fn note(run: &mut Run, list: &List<'_>, shown: usize, all: bool) {
     for (name, one) in
         [("copy", "copy"), ("pointer", "resume pointer"), ("stub", "stub"), ("empty", "empty file")]
     {
-        let number = left_out(name);
+        let number = if all { 0 } else { left_out(name) };
         if number > 0 {
             let words = if one == "copy" && number > 1 {
                 format!("{number} copies")
@@ -269,6 +269,6 @@ fn note(run: &mut Run, list: &List<'_>, shown: usize, all: bool) {
             parts.push(words);
         }
     }
-    let hint = if parts.len() > 1 && !all { " (not listed: `--all` shows them)" } else { "" };
+    let hint = if parts.len() > 1 { " (not listed: `--all` shows them)" } else { "" };
     run.talk.note(format!("{}{hint}", parts.join(", ")));
 }
