@@ -86,6 +86,8 @@ pub enum Command {
     Plans(commands::plans::PlansArgs),
     Log(commands::log::LogArgs),
     History(commands::history::HistoryArgs),
+    Tree(commands::tree::TreeArgs),
+    Segments(commands::segments::SegmentsArgs),
 }
 
 #[cfg(test)]

@@ -6,7 +6,9 @@
 pub mod history;
 pub mod log;
 pub mod plans;
+pub mod segments;
 pub mod todos;
+pub mod tree;
 
 use crate::args::Command;
 use crate::error::{Answer, CliError};
@@ -19,6 +21,8 @@ pub fn run(command: &Command, run: &mut Run) -> Result<Answer, CliError> {
         Command::Plans(args) => plans::run(args, run),
         Command::Log(args) => log::run(args, run),
         Command::History(args) => history::run(args, run),
+        Command::Tree(args) => tree::run(args, run),
+        Command::Segments(args) => segments::run(args, run),
     }
 }
 

@@ -49,6 +49,13 @@ pub enum CliError {
     Read(Problem),
     /// Standard output cannot be written.
     Output(io::Error),
+    /// The session has no such segment.
+    NoSegment {
+        /// The index that was asked for.
+        wanted: usize,
+        /// How many there are.
+        segments: usize,
+    },
     /// The sample home cannot be unpacked.
     Demo(io::Error),
 }
@@ -182,6 +189,13 @@ fn message(error: &CliError) -> Message {
         CliError::Output(error) => {
             Message { error: format!("Cannot write the output: {}", reason(error)), hint: None }
         }
+        CliError::NoSegment { wanted, segments } => Message {
+            error: format!("There is no segment {wanted}"),
+            hint: Some(match segments {
+                1 => "The session was never compacted: all of it is segment 0".into(),
+                _ => format!("The segments are 0 to {}", segments.saturating_sub(1)),
+            }),
+        },
         CliError::Demo(error) => Message {
             error: format!("Cannot unpack the sample home: {}", reason(error)),
             hint: Some("Is there room in the folder for temporary files?".into()),

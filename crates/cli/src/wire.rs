@@ -10,6 +10,7 @@ pub mod history;
 pub mod log;
 pub mod plan;
 pub mod todo;
+pub mod tree;
 
 use std::io::{self, Write};
 
