@@ -88,6 +88,7 @@ pub enum Command {
     History(commands::history::HistoryArgs),
     Tree(commands::tree::TreeArgs),
     Segments(commands::segments::SegmentsArgs),
+    File(commands::file::FileArgs),
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! A command reads what it needs, asks `report`, and prints. It gives back whether it found
 //! something; errors and exit codes are `error.rs`.
 
+pub mod file;
 pub mod history;
 pub mod log;
 pub mod plans;
@@ -23,6 +24,7 @@ pub fn run(command: &Command, run: &mut Run) -> Result<Answer, CliError> {
         Command::History(args) => history::run(args, run),
         Command::Tree(args) => tree::run(args, run),
         Command::Segments(args) => segments::run(args, run),
+        Command::File(args) => file::run(args, run),
     }
 }
 

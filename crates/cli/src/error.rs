@@ -4,6 +4,10 @@
 //! 2: an error, or files that could not be read while the rest was. A closed pipe is success:
 //! whoever closed it has what it wanted.
 
+mod file;
+
+pub use file::FileError;
+
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -56,6 +60,8 @@ pub enum CliError {
         /// How many there are.
         segments: usize,
     },
+    /// A file's content cannot be told, or not be written back.
+    File(FileError),
     /// The sample home cannot be unpacked.
     Demo(io::Error),
 }
@@ -108,6 +114,11 @@ impl Talk {
     /// Something to know about the answer, said after it.
     pub fn note(&mut self, note: String) {
         self.notes.push(note);
+    }
+
+    /// Says something now, before what follows: a plan, a question.
+    pub fn now(&mut self, safe: &str) {
+        let _ = writeln!(self.stream, "{safe}");
     }
 
     /// Says everything, and gives the exit code.
@@ -196,6 +207,7 @@ fn message(error: &CliError) -> Message {
                 _ => format!("The segments are 0 to {}", segments.saturating_sub(1)),
             }),
         },
+        CliError::File(error) => file::message(error),
         CliError::Demo(error) => Message {
             error: format!("Cannot unpack the sample home: {}", reason(error)),
             hint: Some("Is there room in the folder for temporary files?".into()),

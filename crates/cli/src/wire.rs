@@ -6,6 +6,7 @@
 //! controls and invisible characters are written as `\u` escapes, so that a line is safe on a
 //! terminal too.
 
+pub mod file;
 pub mod history;
 pub mod log;
 pub mod plan;

@@ -356,6 +356,27 @@ pub fn words(opened: &Opened<'_>, node: usize) -> Result<Option<String>, Problem
     })
 }
 
+/// Where a compaction's summary begins to say something: past the words that every summary begins
+/// with.
+pub fn gist(summary: &str) -> &str {
+    const TELLING: &str = "Primary Request and Intent:";
+    if let Some(at) = summary.find(TELLING) {
+        return summary[at + TELLING.len()..].trim_start_matches(['*', ' ', '\n', '\r', '-']);
+    }
+    let mut rest = summary.trim_start();
+    while let Some((line, after)) = rest.split_once('\n') {
+        let line = line.trim();
+        let is_opening = line.is_empty()
+            || line.starts_with("This session is being continued")
+            || ["Analysis:", "Summary:"].contains(&line);
+        if !is_opening {
+            break;
+        }
+        rest = after;
+    }
+    rest
+}
+
 /// What a call asked a subagent to be and to do: its type and description.
 pub fn task(
     opened: &Opened<'_>,
@@ -388,4 +409,20 @@ pub fn context(session: &Session) -> Vec<usize> {
         .into_iter()
         .partition(|&n| nodes[n].is_preserved() && head.first().is_some_and(|&h| n < h));
     [head, kept, since].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_gist_is_past_what_every_summary_begins_with() {
+        let opening = "This session is being continued from a previous conversation that ran out \
+                       of context. The conversation is summarized below:\n";
+        let check = |rest: &str, want| assert_eq!(gist(&format!("{opening}{rest}")), want);
+        check("Analysis:\nLet me", "Let me");
+        check("\nSummary:\n1. Primary Request and Intent:\n   - Build it", "Build it");
+        check("", "");
+        assert_eq!(gist("All in one line"), "All in one line");
+    }
 }

@@ -111,8 +111,9 @@ fn span(row: &SegmentRow) -> Option<String> {
 /// The first words of the summary. Without a terminal nothing else is cut, but a summary is pages.
 fn summary_cell(row: &SegmentRow, summary: Option<String>) -> Cell {
     const MOST: usize = 160;
-    let mut words: String = summary.as_deref().unwrap_or("-").trim().chars().take(MOST).collect();
-    if summary.is_some_and(|text| text.trim().chars().count() > MOST) {
+    let gist = summary.as_deref().map_or("-", tree::gist).trim();
+    let mut words: String = gist.chars().take(MOST).collect();
+    if words.len() < gist.len() {
         words.push('…');
     }
     let mark = if row.is_abandoned { "(abandoned) " } else { "" };

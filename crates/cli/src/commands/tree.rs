@@ -108,17 +108,19 @@ fn branch_word(kind: ForkKind) -> &'static str {
 }
 
 fn segment_facts(run: &Run, segment: &SegmentRow) -> Vec<String> {
-    let tokens = |tokens: Option<u64>| tokens.map_or_else(|| "?".into(), count);
-    let has_tokens = segment.pre_tokens.is_some() || segment.post_tokens.is_some();
+    let tokens = match (segment.pre_tokens, segment.post_tokens) {
+        (Some(before), Some(after)) => Some(format!("{} → {} tokens", count(before), count(after))),
+        (Some(before), None) => Some(format!("{} tokens before", count(before))),
+        (None, Some(after)) => Some(format!("{} tokens after", count(after))),
+        (None, None) => None,
+    };
     let lasted = segment.first.zip(segment.last).map(|(first, last)| last.since(first));
     [
         segment.by.map(|_| match &segment.trigger {
             Some(trigger) => format!("{} compaction", safe::line(trigger)),
             None => "compaction".into(),
         }),
-        has_tokens.then(|| {
-            format!("{} → {} tokens", tokens(segment.pre_tokens), tokens(segment.post_tokens))
-        }),
+        tokens,
         Some(counted(segment.turns, "turn")),
         Some(entries_word(segment.entries)),
         segment.first.map(|first| run.clock.minute(first)),
