@@ -6,10 +6,13 @@
 mod cli {
     mod case;
     mod errors;
+    mod file;
     mod help;
     mod history;
     mod hostile;
     mod log;
     mod plans;
+    mod segments;
     mod todos;
+    mod tree;
 }

@@ -199,15 +199,17 @@ fn step(
         _ => {
             let original =
                 from_result("originalFile").or_else(|| from_result("originalFileContents"));
-            let base = match original {
-                Some(text) => whole(text),
-                None => before?,
-            };
             // What a person changed before they agreed to it stands in the result only.
             let by_person = result.and_then(|r| r.get("userModified")?.bool()) == Some(true);
             let edit = if by_person { result } else { input.or(result) };
-            let text = edited(&base.text, edit?)?;
-            Some(FileContent { text, edits: base.edits + 1, ..base })
+            match original {
+                Some(text) => edited(&text, edit?).map(whole),
+                None => {
+                    let base = before?;
+                    let text = edited(&base.text, edit?)?;
+                    Some(FileContent { text, edits: base.edits + 1, ..base })
+                }
+            }
         }
     }
 }
@@ -254,7 +256,10 @@ pub fn hunks(event: &FileEvent, source: &Source) -> Result<Vec<Hunk>, Problem> {
         Some(edits) => edits.items().collect(),
         None => vec![input],
     };
-    Ok(edits.into_iter().filter_map(hunk_of_input).collect())
+    let hunks = edits.into_iter().filter_map(hunk_of_input);
+    // A file that was created begins at its first line.
+    let new_start = u64::from(event.created);
+    Ok(hunks.map(|hunk| Hunk { new_start, ..hunk }).collect())
 }
 
 fn hunk_of_input(edit: Raw<'_>) -> Option<Hunk> {
@@ -282,6 +287,13 @@ pub struct BackupRow {
     pub kept: Kept,
     /// When it was made.
     pub time: Option<Time>,
+}
+
+impl BackupRow {
+    /// Whether the backup's name, which is a hash of the file's path, is that of this path.
+    pub fn is_proven(&self) -> bool {
+        self.kept.name().is_none_or(|name| *backup_hash(&self.path) == *name.hash)
+    }
 }
 
 /// What there is of a backup.
@@ -384,8 +396,7 @@ fn row(session: &Session, file: Tracked) -> BackupRow {
 }
 
 /// The whole path of a tracked file. A relative one is seen from a folder of the session; the
-/// backup's name is a hash of the whole path and proves which. One that nothing proves stays as
-/// it is recorded, unless there is no backup to prove it by.
+/// backup's name is a hash of the whole path and proves which.
 fn absolute(session: &Session, file: &Tracked, name: Option<&BackupName>) -> String {
     if file.path.is_absolute() {
         return file.path.as_str().into();
@@ -397,7 +408,8 @@ fn absolute(session: &Session, file: &Tracked, name: Option<&BackupName>) -> Str
     let touched = session.touches().map(|(path, _)| path);
     paths.extend(touched.filter(|p| is_wanted(p, file.path.as_str())).map(str::to_owned));
     let proven = |path: &&String| name.is_none_or(|name| *backup_hash(path) == *name.hash);
-    paths.iter().find(proven).cloned().unwrap_or_else(|| file.path.as_str().into())
+    let path = paths.iter().find(proven).or_else(|| paths.first());
+    path.cloned().unwrap_or_else(|| file.path.as_str().into())
 }
 
 /// A change, with where it was made.
@@ -471,8 +483,8 @@ pub fn logs(
 }
 
 /// The recorded backups of a path with the files that are there, and those that nothing records.
-/// A fork copies the records and not the files, so that of two with one name and time the one
-/// with a file counts, else the first.
+/// A fork copies the records and not the files, so that a record without a file is left out where
+/// another has its name and time.
 fn joined(path: &str, mut recorded: Vec<BackupRow>, here: &[BackupFile]) -> Vec<BackupRow> {
     let hash = backup_hash(path);
     let mut files: Vec<&BackupFile> = here.iter().filter(|file| *file.name.hash == *hash).collect();
@@ -488,8 +500,10 @@ fn joined(path: &str, mut recorded: Vec<BackupRow>, here: &[BackupFile]) -> Vec<
     recorded.sort_by_key(|row| !matches!(row.kept, Kept::Here(_)));
     let mut rows: Vec<BackupRow> = Vec::new();
     for row in recorded {
+        let is_here = matches!(row.kept, Kept::Here(_));
         let is_same = |known: &BackupRow| {
-            row.time.is_some()
+            !is_here
+                && row.time.is_some()
                 && (known.kept.name(), known.version, known.time)
                     == (row.kept.name(), row.version, row.time)
         };
@@ -514,6 +528,8 @@ pub enum BadTarget {
     Relative,
     /// It is of another system than this one.
     OtherSystem,
+    /// The backup's name is that of another path.
+    Unproven,
     /// It goes up with `..`, or through `.`.
     Climbs,
     /// It has characters that do not show, so that it is not what it looks like.

@@ -378,10 +378,7 @@ pub fn gist(summary: &str) -> &str {
 }
 
 /// What a call asked a subagent to be and to do: its type and description.
-pub fn task(
-    opened: &Opened<'_>,
-    call: &Call,
-) -> Result<(Option<String>, Option<String>), Problem> {
+pub fn task(opened: &Opened<'_>, call: &Call) -> Result<(Option<String>, Option<String>), Problem> {
     let bytes = opened.bytes(call.node())?;
     let entry = Entry::of(&bytes, 0);
     let is_its = |b: &&Block<'_>| b.id.map(Key::of_str) == Some(call.key());

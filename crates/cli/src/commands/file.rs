@@ -32,6 +32,7 @@ use crate::wire::file::{FileBackup, FileChange};
 #[derive(Debug, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
+    disable_help_subcommand = true,
     subcommand_negates_reqs = true,
     after_help = "\
 Examples:
@@ -364,7 +365,7 @@ fn note(row: &ChangeRow) -> Cell {
 
 fn print_hunk(run: &mut Run, hunk: &Hunk) -> io::Result<()> {
     let place = match hunk.new_start {
-        0 => "@@ where is not recorded @@".into(),
+        0 => "@@ line numbers not recorded @@".into(),
         _ => format!("@@ -{} +{} @@", hunk.old_start, hunk.new_start),
     };
     run.out.line(&format!("    {}", paint(style::DIM, &place)))?;
@@ -384,6 +385,10 @@ fn print_backups(run: &mut Run, all: &All, log: &FileLog) -> io::Result<()> {
     if log.backups.is_empty() {
         return Ok(());
     }
+    if !log.changes.is_empty() {
+        run.out.line("")?;
+    }
+    run.out.line(&paint(style::DIM, "Backups: the file as it was before a change"))?;
     let mut table = Table::new(&[
         Column::Left("TIME"),
         Column::Left("SESSION"),
@@ -399,12 +404,13 @@ fn print_backups(run: &mut Run, all: &All, log: &FileLog) -> io::Result<()> {
             Kept::Absent => ("-".into(), "the file did not exist", style::DIM),
             Kept::Unknown => ("-".into(), "not recorded", style::DIM),
         };
+        let doubt = if row.is_proven() { "" } else { ", named after another path" };
         table.push([
             time_cell(run, row.time),
             session_cell(&row.session),
             row.version.map_or_else(|| "-".into(), |version| version.to_string()).into(),
             bytes.into(),
-            Cell::new(style, state),
+            Cell::new(style, &format!("{state}{doubt}")),
             all.title(&row.session).unwrap_or("-").into(),
         ]);
     }

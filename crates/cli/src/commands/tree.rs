@@ -296,8 +296,7 @@ mod tests {
     #[test]
     fn rails_join_what_belongs_together() {
         let depths = [0, 1, 2, 2, 1, 0, 1];
-        let shown: Vec<String> =
-            rails(&depths).iter().map(|rail| format!("{rail}x\n")).collect();
+        let shown: Vec<String> = rails(&depths).iter().map(|rail| format!("{rail}x\n")).collect();
         insta::assert_snapshot!(shown.concat(), @r"
         ├─ x
         │  ├─ x

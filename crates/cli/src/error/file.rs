@@ -79,10 +79,9 @@ pub(super) fn message(error: &FileError) -> Message {
             "Several sessions changed the file, and entries are numbered in each".into(),
             Some(format!("Choose one with `--session`: {}", choices(sessions))),
         ),
-        FileError::NoVersion { version, versions } => (
-            format!("There is no version {version} of the file"),
-            Some(no_version_hint(versions)),
-        ),
+        FileError::NoVersion { version, versions } => {
+            (format!("There is no version {version} of the file"), Some(no_version_hint(versions)))
+        }
         FileError::Versions { version, sessions } => (
             format!("{} sessions have a version {version} of the file", sessions.len()),
             Some(format!("Choose one with `--session`: {}", choices(sessions))),
@@ -140,9 +139,7 @@ fn refusal(error: &FileError) -> Message {
             format!("Not written: {} is a link", path.display()),
             Some("Remove the link first, or print the content into the file it leads to".into()),
         ),
-        FileError::NotAFile(path) => {
-            (format!("Not written: {} is no file", path.display()), None)
-        }
+        FileError::NotAFile(path) => (format!("Not written: {} is no file", path.display()), None),
         FileError::NoFolder(path) => (
             format!("Not written: the folder {} does not exist", path.display()),
             Some("Make it first if you want the file back there".into()),
@@ -175,6 +172,7 @@ fn bad_target(path: &str, why: BadTarget) -> Message {
     let why = match why {
         BadTarget::Relative => "it is recorded without the folder it was seen from",
         BadTarget::OtherSystem => "it is a path of another system",
+        BadTarget::Unproven => "the backup's name belongs to another path",
         BadTarget::Climbs => "it has `.` or `..` in it",
         BadTarget::Hidden => "it has characters that do not show",
     };

@@ -34,6 +34,8 @@ pub(super) enum Origin {
         version: u64,
         /// When it was made.
         time: Option<Time>,
+        /// Its name is that of the path.
+        is_proven: bool,
     },
     /// What was recorded up to an entry.
     Entry {
@@ -55,7 +57,7 @@ impl Origin {
     pub fn words(&self, run: &Run, session: &SessionId) -> String {
         let session = short(session.as_str());
         match self {
-            Self::Backup { version, time } => {
+            Self::Backup { version, time, .. } => {
                 let made = time.map(|time| format!(", made {}", run.clock.minute(time)));
                 let made = made.unwrap_or_default();
                 format!("backup version {version} of session {session}{made}")
@@ -65,11 +67,14 @@ impl Origin {
                     0 => String::new(),
                     _ => format!(" and {} since", counted(*edits, "edit")),
                 };
-                let read = if tool == "Read" { ", where a last newline may be missing" } else { "" };
+                let read =
+                    if tool == "Read" { ", where a last newline may be missing" } else { "" };
                 let others = match others {
                     0 => String::new(),
-                    1 => "; 1 change that a subagent or another session made in between is not in it"
-                        .into(),
+                    1 => {
+                        "; 1 change that a subagent or another session made in between is not in it"
+                            .into()
+                    }
                     _ => format!(
                         "; {others} changes that subagents or other sessions made in between are \
                          not in it"
@@ -198,7 +203,7 @@ fn kept(row: &BackupRow, version: u64) -> Result<State, CliError> {
         path: row.path.clone(),
         session: row.session.clone(),
         bytes: backup::content(&file.path)?,
-        origin: Origin::Backup { version, time: row.time },
+        origin: Origin::Backup { version, time: row.time, is_proven: row.is_proven() },
     })
 }
 

@@ -8,9 +8,9 @@ use std::fs::{self, Permissions};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-use report::file::{line_changes, target};
+use report::file::{BadTarget, line_changes, target};
 
-use super::content::{self, State};
+use super::content::{self, Origin, State};
 use super::{All, Point};
 use crate::error::{Answer, CliError, FileError};
 use crate::run::Run;
@@ -84,8 +84,11 @@ fn plan(args: &RestoreArgs, run: &mut Run) -> Result<Plan, CliError> {
     let all = All::read(run, &args.path)?;
     let session = all.session(run, args.point.session.as_ref())?;
     let state = content::find(&all, &args.point, session)?;
-    let target = target(&state.path, safe::is_hostile)
-        .map_err(|why| FileError::Target { path: state.path.clone(), why })?;
+    let refused = |why| FileError::Target { path: state.path.clone(), why };
+    let target = target(&state.path, safe::is_hostile).map_err(refused)?;
+    if matches!(state.origin, Origin::Backup { is_proven: false, .. }) {
+        return Err(refused(BadTarget::Unproven).into());
+    }
     let there = look(&target, &run.claude_folders()?)?;
     Ok(Plan { state, target, there })
 }
@@ -127,8 +130,8 @@ fn show(run: &mut Run, plan: &Plan) {
         Some(there) if there.bytes == *new => "the same content".into(),
         Some(there) => {
             let lines = line_changes(&there.bytes, new).map(|(added, removed)| {
-                let removed = counted(removed, "line");
-                format!(", of which {removed} would go and {} come", counted(added, "line"))
+                let (removed, added) = (counted(removed, "line"), counted(added, "line"));
+                format!("; writing removes {removed} and adds {added}")
             });
             format!("{}{}", size(there.bytes.len() as u64), lines.unwrap_or_default())
         }
