@@ -596,4 +596,57 @@ mod tests {
         let both = r#"{"edits":[{"old_string":"a b","new_string":"c"},{"old_string":"c a","new_string":"d"}]}"#;
         assert_eq!(edit(both).as_deref(), Some("d"));
     }
+
+    #[test]
+    fn only_a_plain_absolute_path_is_a_target() {
+        let check = |path: &str| target(path, |c| c == '\u{202e}');
+        assert_eq!(check("../../x"), Err(BadTarget::Relative));
+        assert_eq!(check("x"), Err(BadTarget::Relative));
+        assert_eq!(check(""), Err(BadTarget::Relative));
+        if cfg!(unix) {
+            assert_eq!(check("/a/x"), Ok("/a/x".into()));
+            assert_eq!(check("/a/../x"), Err(BadTarget::Climbs));
+            assert_eq!(check("/a/."), Err(BadTarget::Climbs));
+            assert_eq!(check("/"), Err(BadTarget::Climbs));
+            assert_eq!(check("/a/\u{202e}x"), Err(BadTarget::Hidden));
+            assert_eq!(check(r"C:\a\x"), Err(BadTarget::OtherSystem));
+        }
+    }
+
+    #[test]
+    fn backups_are_recorded_there_or_both() {
+        let (path, time) = ("/home/x/a.txt", Some(Time(5)));
+        let name = |version| BackupName { hash: backup_hash(path).into(), version };
+        let row = |session: &str, version| BackupRow {
+            path: path.into(),
+            session: SessionId::new(session),
+            version: Some(version),
+            kept: Kept::Gone(name(version)),
+            time,
+        };
+        let file = |session: &str, version| BackupFile {
+            path: "b".into(),
+            session: SessionId::new(session),
+            name: name(version),
+            size: 1,
+            modified: time,
+        };
+        // `fork` has copies of what `own` recorded; of `old` there is no transcript.
+        let recorded = vec![row("fork", 1), row("own", 1), row("own", 2)];
+        let here = [file("own", 1), file("old", 1)];
+        let logs = logs(Vec::new(), recorded, &here, &[], &Filter::default());
+        let got: Vec<_> = logs[0]
+            .backups
+            .iter()
+            .map(|b| (b.session.as_str(), b.version, b.kept.word()))
+            .collect();
+        let want = [("old", Some(1), "here"), ("own", Some(1), "here"), ("own", Some(2), "gone")];
+        assert_eq!(got, want);
+    }
+
+    #[test]
+    fn lines_are_compared_where_they_are_text() {
+        assert_eq!(line_changes(b"a\nb\n", b"a\nc\nd\n"), Some((2, 1)));
+        assert_eq!(line_changes(b"\xff", b"a"), None);
+    }
 }

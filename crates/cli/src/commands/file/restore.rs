@@ -67,7 +67,7 @@ pub(super) fn run(args: &RestoreArgs, run: &mut Run) -> Result<Answer, CliError>
         there => {
             if !args.yes && !ask()? {
                 run.talk.now("Nothing was written.");
-                return Ok(Answer::Nothing);
+                return Ok(Answer::Found);
             }
             write(&plan)?;
             if there.is_some() { "replaced" } else { "created" }
