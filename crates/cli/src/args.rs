@@ -91,6 +91,9 @@ pub enum Command {
     Plans(commands::plans::PlansArgs),
     Log(commands::log::LogArgs),
     History(commands::history::HistoryArgs),
+    Tree(commands::tree::TreeArgs),
+    Segments(commands::segments::SegmentsArgs),
+    File(commands::file::FileArgs),
 }
 
 #[cfg(test)]

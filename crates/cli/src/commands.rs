@@ -5,11 +5,14 @@
 
 pub mod doctor;
 pub mod errors;
+pub mod file;
 pub mod history;
 pub mod list;
 pub mod log;
 pub mod plans;
+pub mod segments;
 pub mod todos;
+pub mod tree;
 
 use crate::args::Command;
 use crate::error::{Answer, CliError};
@@ -25,6 +28,9 @@ pub fn run(command: &Command, run: &mut Run) -> Result<Answer, CliError> {
         Command::Plans(args) => plans::run(args, run),
         Command::Log(args) => log::run(args, run),
         Command::History(args) => history::run(args, run),
+        Command::Tree(args) => tree::run(args, run),
+        Command::Segments(args) => segments::run(args, run),
+        Command::File(args) => file::run(args, run),
     }
 }
 

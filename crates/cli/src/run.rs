@@ -83,6 +83,15 @@ impl Run {
         Ok(self.sample.iter().map(|sample| sample.path().into()).collect())
     }
 
+    /// Every folder that may be a Claude folder, also those that are not read now. Nothing below
+    /// them is ever written.
+    pub fn claude_folders(&mut self) -> Result<Vec<PathBuf>, CliError> {
+        let named = self.environment.claude_config_dir.iter().map(PathBuf::from);
+        let mut folders: Vec<PathBuf> = self.environment.usual().into_iter().chain(named).collect();
+        folders.extend(self.roots()?);
+        Ok(folders)
+    }
+
     /// The files of every Claude folder; what could not be listed is warned of.
     pub fn homes(&mut self) -> Result<Vec<Home>, CliError> {
         let mut homes = Vec::new();

@@ -8,11 +8,13 @@
 
 pub mod doctor;
 pub mod errors;
+pub mod file;
 pub mod history;
 pub mod list;
 pub mod log;
 pub mod plan;
 pub mod todo;
+pub mod tree;
 
 use std::io::{self, Write};
 

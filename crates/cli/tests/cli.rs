@@ -8,11 +8,14 @@ mod cli {
     mod doctor;
     mod errors;
     mod failed_calls;
+    mod file;
     mod help;
     mod history;
     mod hostile;
     mod list;
     mod log;
     mod plans;
+    mod segments;
     mod todos;
+    mod tree;
 }

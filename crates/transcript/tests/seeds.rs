@@ -35,7 +35,10 @@ fn seed_001_user_and_assistant() {
         r#"{"parentUuid":null,"isSidechain":false,"userType":"external","cwd":"/Users/linguanguo/dev/dayfold_webapp","sessionId":"0340f328-33c2-42fb-b9fa-ae58a9d8a799","version":"2.0.60","gitBranch":"lgg/dev","type":"user","message":{"role":"user","content":"review 一下现在的 langgraph 图设计"},"uuid":"880a9364-634b-4cc1-9acb-7992e89e69b8","timestamp":"2025-12-07T04:18:24.082Z","thinkingMetadata":{"level":"none","disabled":true,"triggers":[]},"todos":[]}"#,
         |e| {
             assert_eq!((e.kind, Voice::of(e)), (Kind::User, Voice::Prompt));
-            assert_eq!(e.message.as_ref().and_then(|m| m.text()).as_deref(), Some("review 一下现在的 langgraph 图设计"));
+            assert_eq!(
+                e.message.as_ref().and_then(|m| m.text()).as_deref(),
+                Some("review 一下现在的 langgraph 图设计")
+            );
             assert_eq!(e.git_branch.map(|b| b.text().into_owned()).as_deref(), Some("lgg/dev"));
             assert!(e.field("thinkingMetadata").is_some() && e.field("todos").is_some());
         },
@@ -60,7 +63,10 @@ fn seed_001_compaction() {
     ]);
     assert_eq!(s.segments().len(), 2);
     let compaction = &s.compactions()[0];
-    assert_eq!((compaction.trigger.as_deref(), compaction.pre_tokens), (Some("auto"), Some(156_579)));
+    assert_eq!(
+        (compaction.trigger.as_deref(), compaction.pre_tokens),
+        (Some("auto"), Some(156_579))
+    );
     assert_eq!(compaction.summary_node(), Some(2));
 }
 
@@ -68,7 +74,12 @@ fn seed_001_compaction() {
 fn seed_001_events_and_bookkeeping() {
     check(
         r#"{"parentUuid":"473b0706-6be5-4206-ace9-2cb6cee3ea02","sessionId":"0340f328-33c2-42fb-b9fa-ae58a9d8a799","type":"system","subtype":"stop_hook_summary","hookCount":1,"hookInfos":[{"command":"(pgrep -f termsupervisor >/dev/null) || true"}],"hookErrors":[],"preventedContinuation":false,"stopReason":"","hasOutput":true,"level":"suggestion","timestamp":"2025-12-07T04:21:46.651Z","uuid":"fdf8c340-37e4-4f38-95bd-c9ec6c8f0360","toolUseID":"0b007e3b-c3e4-428f-a387-3ac11cc134b0"}"#,
-        |e| assert!(e.is_subtype("stop_hook_summary") && e.field("hookCount").and_then(Raw::u64) == Some(1)),
+        |e| {
+            assert!(
+                e.is_subtype("stop_hook_summary")
+                    && e.field("hookCount").and_then(Raw::u64) == Some(1)
+            )
+        },
     );
     check(
         r#"{"type":"summary","summary":"LangGraph distributed workflow shutdown mechanism analysis","leafUuid":"91049500-4044-4e87-acb0-3842774db4ec"}"#,
@@ -79,7 +90,7 @@ fn seed_001_events_and_bookkeeping() {
         |e| {
             let (snapshot, odd) = backup::snapshot(Raw::new(e.bytes).expect("an object"));
             assert!(odd.is_empty());
-            assert_eq!(snapshot.tracked.len(), 1);
+            assert_eq!(snapshot.files.len(), 1);
             // The hash is of the absolute path, not "derived from the path" in some way.
             let path = |text: &str| transcript::path::RecordedPath::new(text);
             let cwd = path("/Users/linguanguo/dev/dayfold_webapp");
@@ -88,7 +99,12 @@ fn seed_001_events_and_bookkeeping() {
     );
     check(
         r#"{"type":"queue-operation","operation":"enqueue","timestamp":"2025-12-08T03:37:10.789Z","sessionId":"a13cb7a0-f145-4ae2-80f2-dd489a02c51c","content":"[Image #1] 我在这个 session 里上传个图片,这个消息你不用处理"}"#,
-        |e| assert_eq!((e.kind, e.time), (Kind::Bookkeeping, Time::parse(b"2025-12-08T03:37:10.789Z"))),
+        |e| {
+            assert_eq!(
+                (e.kind, e.time),
+                (Kind::Bookkeeping, Time::parse(b"2025-12-08T03:37:10.789Z"))
+            )
+        },
     );
 }
 
@@ -111,7 +127,10 @@ fn seed_003_read_result_pull_request_and_progress() {
         r#"{"type":"user","uuid":"60687c6b-...","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_01Tr67...","content":"file content here...","is_error":false}]},"parentUuid":"f1f702a6-...","sourceToolAssistantUUID":"f1f702a6-...","toolUseResult":{"type":"text","file":{"filePath":"/path/to/file.rs","content":"...","numLines":34,"startLine":1,"totalLines":34}}}"#,
         |e| {
             assert_eq!(Voice::of(e), Voice::Result);
-            assert_eq!(tool::path_of("Read", None, e.tool_result).as_deref(), Some("/path/to/file.rs"));
+            assert_eq!(
+                tool::path_of("Read", None, e.tool_result).as_deref(),
+                Some("/path/to/file.rs")
+            );
         },
     );
     let s = session(&[
@@ -132,7 +151,10 @@ fn seed_004_edit_result_and_api_error() {
         r#"{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_01ABC...","content":"ok","is_error":false}]},"toolUseResult":{"filePath":"/path/to/file","oldString":"original text","newString":"replacement text","originalFile":"entire file content before edit","structuredPatch":[{"oldStart":10,"oldLines":3,"newStart":10,"newLines":5,"lines":[" context","-removed","+added"," context"]}],"userModified":false,"replaceAll":false}}"#,
         |e| {
             let change = tool::change("Edit", None, e.tool_result).expect("a change");
-            assert_eq!((change.path.as_str(), change.added, change.removed), ("/path/to/file", 1, 1));
+            assert_eq!(
+                (change.path.as_str(), change.added, change.removed),
+                ("/path/to/file", 1, 1)
+            );
         },
     );
     check(
