@@ -80,3 +80,15 @@ fn it_reads_well() {
     );
     assert!(shown.contains("damage            damaged at byte"), "{shown}");
 }
+
+/// Real files, where they are at hand, have no name that is not in the catalog.
+#[test]
+fn real_files_have_nothing_unknown() {
+    let real = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/real");
+    if !std::path::Path::new(real).is_dir() {
+        return eprintln!("no real files here: nothing was checked");
+    }
+    let all = Case::new("").json::<Value>(&format!("doctor --claude-dir {real}"));
+    assert_eq!(find(&all, "checked")[0]["files"], 154);
+    assert!(find(&all, "unknown").is_empty(), "{:?}", find(&all, "unknown"));
+}

@@ -113,6 +113,24 @@ fn the_same_home_twice_counts_once() {
     assert_eq!(sessions.iter().map(|s| s.all_errors).sum::<usize>(), 2, "{text}");
 }
 
+/// The registry is deleted at exit and stale after a crash: only a process that runs counts.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_running_process_makes_a_session_live() {
+    let case = Case::new(HOME);
+    let state = |case: &Case| {
+        let all = case.json::<Session>("list");
+        all.iter().find(|s| s.session.starts_with("cccc")).unwrap().state.clone()
+    };
+    assert_eq!(state(&case), "interrupted");
+    let pid = std::process::id();
+    let line = format!(
+        "{{\"pid\":{pid},\"sessionId\":\"cccc3333-0000-4000-8000-000000000003\",\"status\":\"busy\"}}"
+    );
+    case.write(&format!("sessions/{pid}.json"), &line);
+    assert_eq!(state(&case), "live");
+}
+
 /// A home that anything may stand in.
 #[cfg(unix)]
 #[test]
