@@ -317,21 +317,19 @@ impl Session {
 
     /// What the session may be called.
     pub fn titles(&self) -> Titles {
-        let slot = |i: usize| self.facts.titles.get(i).cloned();
-        let mut own = match self.own {
-            NONE => Titles::default(),
-            own => slot(own as usize + 1).unwrap_or_default(),
-        };
+        let none = Titles::default();
+        let slot = |i: usize| self.facts.titles.get(i).unwrap_or(&none).clone();
+        let mut own = if self.own == NONE { none.clone() } else { slot(self.own as usize + 1) };
         for (former, _) in self.former_ids() {
-            let index = self.facts.sessions.find(former.as_str());
-            let mut former = index.and_then(|i| slot(i as usize + 1)).unwrap_or_default();
+            let Some(index) = self.facts.sessions.find(former.as_str()) else { continue };
+            let mut former = slot(index as usize + 1);
             // What was copied came first.
             own.first_prompt = former.first_prompt.take().or(own.first_prompt);
             own.first_command = former.first_command.take().or(own.first_command);
             own.fill(former);
         }
         // Lines without a session id (summaries) belong to the file.
-        own.fill(slot(0).unwrap_or_default());
+        own.fill(slot(0));
         own
     }
 

@@ -264,11 +264,10 @@ pub struct Commit {
 }
 
 /// The commits of a command: what `gitOperation` says, else what `git commit` printed.
-pub fn commits(command: &str, output: &str, result: Option<Raw<'_>>) -> Vec<Commit> {
-    if !command.contains("git") || !command.contains("commit") {
-        return recorded_commit(result).into_iter().collect();
-    }
-    let printed: Vec<_> = output.lines().filter_map(printed_commit).collect();
+pub fn commits(command: &str, output: Option<&str>, result: Option<Raw<'_>>) -> Vec<Commit> {
+    let commits = command.contains("git") && command.contains("commit");
+    let lines = output.filter(|_| commits).into_iter().flat_map(str::lines);
+    let printed: Vec<_> = lines.filter_map(printed_commit).collect();
     if printed.is_empty() { recorded_commit(result).into_iter().collect() } else { printed }
 }
 
@@ -432,11 +431,11 @@ mod tests {
     #[test]
     fn commits_come_from_what_git_printed() {
         let out = "[main 2e06a57] Fix it\n 1 file changed\n[x (root-commit) 1234567] Start";
-        let got = commits("git commit -m x", out, None);
+        let got = commits("git commit -m x", Some(out), None);
         assert_eq!(got.len(), 2);
         assert_eq!((got[0].hash.as_str(), got[0].subject.as_deref()), ("2e06a57", Some("Fix it")));
         assert_eq!(got[1].branch.as_deref(), Some("x"));
-        assert!(commits("git commit", "[not a hash] x", None).is_empty());
+        assert!(commits("git commit", Some("[not a hash] x"), None).is_empty());
     }
 
     #[test]

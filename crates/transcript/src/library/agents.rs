@@ -55,7 +55,7 @@ impl Library {
             }
         }
         for session in &mut self.sessions {
-            let files = of.remove(&session.id).unwrap_or_default();
+            let files = of.remove(&session.id).unwrap_or_else(Vec::new);
             let main = session.file.map(|f| &self.cards[f]);
             session.agents = agents(main, &files, &self.cards);
         }
@@ -133,7 +133,7 @@ fn agents(main: Option<&Card>, files: &[usize], cards: &[Card]) -> Vec<Agent> {
     let index = Index::of(main, files, cards);
     let name = |file: usize| match &cards[file].found.kind {
         FileKind::Agent { agent, .. } => agent.clone(),
-        _ => AgentId::new(cards[file].agent.clone().unwrap_or_default()),
+        _ => AgentId::new("unknown"),
     };
     let mut agents: Vec<Agent> =
         files.iter().map(|&file| agent(name(file), file, cards, &index, &name)).collect();

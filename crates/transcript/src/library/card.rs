@@ -145,8 +145,6 @@ pub struct Card {
     pub(super) lineage: Option<Box<str>>,
     pub(super) former: Vec<SessionId>,
     pub(super) is_background: bool,
-    /// The agent its entries name.
-    pub(super) agent: Option<Box<str>>,
     pub(super) agent_links: Vec<(Box<str>, AgentLink)>,
     /// Calls that start subagents: the call, and its task.
     pub(super) agent_calls: Vec<(Key, Option<Key>)>,
@@ -180,7 +178,6 @@ impl Card {
             lineage: session.lineage().map(Into::into),
             former: session.former_ids().into_iter().map(|(id, _)| id).collect(),
             is_background: session.is_background(),
-            agent: session.agent().map(Into::into),
             agent_links: session.agent_links().map(|(a, link)| (a.into(), link)).collect(),
             agent_calls: session
                 .calls()

@@ -404,8 +404,7 @@ impl Builder {
 
     fn commits(&mut self, command: &str, entry: &Entry<'_>, block: &Block<'_>, index: u32) {
         let output = block.result_text();
-        let found =
-            tool::commits(command, output.as_deref().unwrap_or_default(), entry.tool_result);
+        let found = tool::commits(command, output.as_deref(), entry.tool_result);
         self.marks.commits.extend(found.into_iter().map(|commit| (index, commit)));
     }
 

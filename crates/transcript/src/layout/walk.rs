@@ -1,0 +1,476 @@
+//! Finding the files of a Claude folder, of a part of one, or of one session.
+
+use std::borrow::Cow;
+use std::ffi::OsStr;
+use std::fs::{self, DirEntry, FileType, Metadata};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use hashbrown::HashSet;
+use rayon::prelude::*;
+
+use super::{FOLDERS, FileKind, beside, classify, classify_lone};
+use crate::id::SessionId;
+use crate::time::Time;
+
+/// What a person pointed at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// A Claude folder (or one that looks like nothing else).
+    Home,
+    /// Its `projects` folder.
+    Projects,
+    /// One project's folder.
+    Project,
+    /// One session's folder.
+    SessionFolder,
+    /// A file.
+    File,
+}
+
+/// What `path` is, from its name and what lies in it.
+pub fn place(path: &Path) -> Result<Place, Problem> {
+    let meta = fs::metadata(path).map_err(|error| Problem::new(path, error))?;
+    if !meta.is_dir() {
+        return Ok(Place::File);
+    }
+    if ["projects", "history.jsonl", "settings.json"].iter().any(|name| path.join(name).exists()) {
+        return Ok(Place::Home);
+    }
+    if path.file_name().is_some_and(|name| name == "projects") {
+        return Ok(Place::Projects);
+    }
+    if is_session_place(path) {
+        return Ok(Place::SessionFolder);
+    }
+    let entries = fs::read_dir(path).map_err(|error| Problem::new(path, error))?;
+    let mut projects = false;
+    for entry in entries.flatten() {
+        let inside = entry.path();
+        if is_jsonl(&entry.file_name()) || is_session_place(&inside) {
+            return Ok(Place::Project);
+        }
+        projects |= !projects && beside(&inside.join("x"), |name| name.ends_with(".jsonl"));
+    }
+    Ok(if projects { Place::Projects } else { Place::Home })
+}
+
+fn is_session_place(folder: &Path) -> bool {
+    ["subagents", "tool-results"].iter().any(|name| folder.join(name).is_dir())
+}
+
+fn is_jsonl(name: &OsStr) -> bool {
+    name.to_str().is_some_and(|name| name.ends_with(".jsonl"))
+}
+
+/// Where `path` would lie below a Claude folder.
+fn prefix(path: &Path, place: Place) -> PathBuf {
+    let name = |path: &Path| match path.file_name() {
+        Some(name) => name.to_owned(),
+        None => "-".into(),
+    };
+    // `.` and `..` have no name of their own.
+    let real = match path.file_name() {
+        Some(_) => Cow::Borrowed(path),
+        None => fs::canonicalize(path).map_or(Cow::Borrowed(path), Cow::Owned),
+    };
+    let parent = || real.parent().map_or_else(|| "-".into(), name);
+    let projects = Path::new("projects");
+    match place {
+        Place::Home | Place::File => PathBuf::new(),
+        Place::Projects => projects.into(),
+        Place::Project => projects.join(name(&real)),
+        Place::SessionFolder => projects.join(parent()).join(name(&real)),
+    }
+}
+
+/// A file that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Where it is below the Claude folder.
+    pub rel: PathBuf,
+    /// What it is.
+    pub kind: FileKind,
+    /// Its length in bytes.
+    pub size: u64,
+    /// When it was last written.
+    pub modified: Option<Time>,
+    /// When it was made, where the file system knows.
+    pub created: Option<Time>,
+    /// Device and inode, which stay when the file is renamed; on Unix.
+    pub inode: Option<(u64, u64)>,
+}
+
+impl Found {
+    fn new(path: PathBuf, rel: PathBuf, meta: &Metadata) -> Self {
+        let kind = classify(&rel);
+        Self {
+            path,
+            rel,
+            kind,
+            size: meta.len(),
+            modified: meta.modified().ok().and_then(time_of),
+            created: meta.created().ok().and_then(time_of),
+            inode: inode(meta),
+        }
+    }
+
+    /// The file at `path`, which a person pointed at.
+    pub fn lone(path: &Path) -> Result<Self, Problem> {
+        let meta = fs::metadata(path).map_err(|error| Problem::new(path, error))?;
+        let rel = path.file_name().map_or_else(PathBuf::new, PathBuf::from);
+        let kind = classify_lone(path);
+        Ok(Self { kind, ..Self::new(path.to_path_buf(), rel, &meta) })
+    }
+}
+
+fn time_of(time: SystemTime) -> Option<Time> {
+    let ms = match time.duration_since(UNIX_EPOCH) {
+        Ok(after) => i64::try_from(after.as_millis()).ok()?,
+        Err(before) => -i64::try_from(before.duration().as_millis()).ok()?,
+    };
+    Some(Time(ms))
+}
+
+#[cfg(unix)]
+fn inode(meta: &Metadata) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    Some((meta.dev(), meta.ino()))
+}
+
+#[cfg(not(unix))]
+fn inode(_: &Metadata) -> Option<(u64, u64)> {
+    None
+}
+
+/// Something that could not be read.
+#[derive(Debug)]
+pub struct Problem {
+    /// Where.
+    pub path: PathBuf,
+    /// Why.
+    pub error: io::Error,
+}
+
+impl Problem {
+    /// An error and its path.
+    pub fn new(path: impl Into<PathBuf>, error: io::Error) -> Self {
+        Self { path: path.into(), error }
+    }
+}
+
+impl std::fmt::Display for Problem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.path.display(), self.error)
+    }
+}
+
+impl std::error::Error for Problem {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.error)
+    }
+}
+
+/// What a walk found, each list in the order of its paths.
+#[derive(Debug, Default)]
+pub struct Walk {
+    /// The files.
+    pub files: Vec<Found>,
+    /// What could not be read; the walk went on.
+    pub problems: Vec<Problem>,
+    /// Folders at the top that hold nothing of sessions (`plugins/`, `local/`): not entered.
+    pub not_entered: Vec<PathBuf>,
+}
+
+/// Every file of a Claude folder, a `projects` folder, a project, a session's folder; or a file.
+pub fn walk(root: &Path) -> Walk {
+    match place(root) {
+        Err(problem) => problem_only(problem),
+        Ok(Place::File) => lone_walk(root),
+        Ok(place) => follow(vec![(root.to_path_buf(), prefix(root, place))]),
+    }
+}
+
+/// As [`walk`], but only what lies below `projects/`.
+pub fn walk_projects(root: &Path) -> Walk {
+    match place(root) {
+        Err(problem) => problem_only(problem),
+        Ok(Place::File) => lone_walk(root),
+        Ok(Place::Home) => match root.join("projects") {
+            projects if projects.is_dir() => follow(vec![(projects, "projects".into())]),
+            _ => Walk::default(),
+        },
+        Ok(place) => follow(vec![(root.to_path_buf(), prefix(root, place))]),
+    }
+}
+
+/// As [`walk`], but only the live registry.
+pub fn walk_registry(root: &Path) -> Walk {
+    match root.join("sessions") {
+        sessions if sessions.is_dir() => walk_as(&sessions, Path::new("sessions")),
+        _ => Walk::default(),
+    }
+}
+
+/// The files of a folder which stands for the folder `rel` of a Claude folder.
+pub(crate) fn walk_as(folder: &Path, rel: &Path) -> Walk {
+    follow(vec![(folder.to_path_buf(), rel.to_path_buf())])
+}
+
+/// The files of one session: its transcripts in every project, what was put aside, its folders.
+///
+/// Subagents that lie beside the sessions (2.0.28 to 2.0.76) name no session in their path and
+/// are not among them.
+pub fn session_files(root: &Path, session: &SessionId) -> Walk {
+    let place = match place(root) {
+        Err(problem) => return problem_only(problem),
+        Ok(Place::File) => return only_of(session, lone_walk(root)),
+        Ok(place) => place,
+    };
+    let prefix = prefix(root, place);
+    let (top, rel) = match place {
+        Place::Home => (root.join("projects"), PathBuf::from("projects")),
+        _ => (root.to_path_buf(), prefix),
+    };
+    let projects = match place {
+        Place::Home if !top.is_dir() => return Walk::default(),
+        Place::Home | Place::Projects => match children(&top, &rel) {
+            Ok(projects) => projects,
+            Err(problem) => return problem_only(problem),
+        },
+        _ => vec![(top, rel)],
+    };
+    if place == Place::SessionFolder {
+        return only_of(session, follow(projects));
+    }
+    let parts: Vec<Walk> = projects.par_iter().map(|at| project_session(at, session)).collect();
+    finished(parts.into_iter().fold(Walk::default(), joined))
+}
+
+fn only_of(session: &SessionId, mut walk: Walk) -> Walk {
+    walk.files.retain(|found| found.kind.session() == Some(session));
+    walk
+}
+
+/// The folders in a folder, each once: real ones before links to them.
+fn children(folder: &Path, rel: &Path) -> Result<Vec<(PathBuf, PathBuf)>, Problem> {
+    let entries = fs::read_dir(folder).map_err(|error| Problem::new(folder, error))?;
+    let mut all: Vec<(bool, PathBuf, PathBuf)> = entries
+        .flatten()
+        .filter_map(|entry| {
+            let kind = entry.file_type().ok()?;
+            let path = entry.path();
+            let is_folder = kind.is_dir() || (kind.is_symlink() && !path.is_file());
+            is_folder.then(|| (kind.is_symlink(), path, rel.join(entry.file_name())))
+        })
+        .collect();
+    all.sort();
+    let mut seen = HashSet::new();
+    all.retain(|(_, path, _)| identity(path).is_none_or(|id| seen.insert(id)));
+    Ok(all.into_iter().map(|(_, path, rel)| (path, rel)).collect())
+}
+
+/// One session's files in one project folder. Names are compared, never made from the id, which
+/// may be any text.
+fn project_session((folder, rel): &(PathBuf, PathBuf), session: &SessionId) -> Walk {
+    let mut walk = Walk::default();
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) => return problem_only(Problem::new(folder, error)),
+    };
+    let of_session = |entry: &DirEntry| {
+        entry.file_name().to_str().is_some_and(|name| name.starts_with(session.as_str()))
+    };
+    for entry in entries.flatten().filter(of_session) {
+        let (path, rel) = (entry.path(), rel.join(entry.file_name()));
+        match fs::metadata(&path) {
+            Err(error) => walk.problems.push(Problem::new(path, error)),
+            Ok(meta) if meta.is_dir() => {
+                if entry.file_name().to_str() == Some(session.as_str()) {
+                    walk = joined(walk, follow(vec![(path, rel)]));
+                }
+            }
+            Ok(meta) => walk.files.push(Found::new(path, rel, &meta)),
+        }
+    }
+    only_of(session, walk)
+}
+
+fn problem_only(problem: Problem) -> Walk {
+    Walk { problems: vec![problem], ..Walk::default() }
+}
+
+fn lone_walk(path: &Path) -> Walk {
+    match Found::lone(path) {
+        Ok(found) => Walk { files: vec![found], ..Walk::default() },
+        Err(problem) => problem_only(problem),
+    }
+}
+
+fn joined(mut all: Walk, part: Walk) -> Walk {
+    all.files.extend(part.files);
+    all.problems.extend(part.problems);
+    all.not_entered.extend(part.not_entered);
+    all
+}
+
+fn finished(mut walk: Walk) -> Walk {
+    walk.files.par_sort_unstable_by(|a, b| a.rel.as_os_str().cmp(b.rel.as_os_str()));
+    walk.problems.sort_by(|a, b| a.path.cmp(&b.path));
+    walk.not_entered.sort();
+    walk
+}
+
+/// Folders nested deeper than this are a mistake or a trap.
+const DEEPEST: usize = 32;
+
+/// Links to folders are followed down to `projects/<slug>/<session>`; below, nobody makes them.
+const DEEPEST_LINK: usize = 3;
+
+/// Which folder it is, whatever path led there.
+#[derive(Debug, PartialEq, Eq, Hash)]
+enum Identity {
+    Inode(u64, u64),
+    Path(PathBuf),
+}
+
+fn identity(path: &Path) -> Option<Identity> {
+    match inode(&fs::metadata(path).ok()?) {
+        Some((device, inode)) => Some(Identity::Inode(device, inode)),
+        None => fs::canonicalize(path).ok().map(Identity::Path),
+    }
+}
+
+/// What one folder and all below it gave.
+#[derive(Default)]
+struct Part {
+    walk: Walk,
+    links: Vec<(PathBuf, PathBuf)>,
+    folders: Vec<Identity>,
+}
+
+impl Part {
+    fn join(mut self, other: Part) -> Part {
+        self.walk = joined(self.walk, other.walk);
+        self.links.extend(other.links);
+        self.folders.extend(other.folders);
+        self
+    }
+
+    fn problem(&mut self, path: PathBuf, error: io::Error) {
+        self.walk.problems.push(Problem::new(path, error));
+    }
+}
+
+/// Walks `starts`, then the linked folders met, each folder once.
+///
+/// Real folders come first and links in the order of their paths: whichever thread was quicker,
+/// the same path stands for a folder that can be reached in two ways.
+fn follow(starts: Vec<(PathBuf, PathBuf)>) -> Walk {
+    let mut seen: HashSet<Identity> = HashSet::new();
+    let mut walk = Walk::default();
+    let mut round = starts;
+    while !round.is_empty() {
+        round.sort();
+        let mut links = Vec::new();
+        for (path, rel) in std::mem::take(&mut round) {
+            if identity(&path).is_some_and(|id| seen.contains(&id)) {
+                continue;
+            }
+            let part = visit(&path, &rel);
+            seen.extend(part.folders);
+            links.extend(part.links);
+            walk = joined(walk, part.walk);
+        }
+        round = links;
+    }
+    finished(walk)
+}
+
+/// One folder and the real folders below it.
+fn visit(folder: &Path, rel: &Path) -> Part {
+    let mut part = Part::default();
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) => {
+            part.problem(folder.to_path_buf(), error);
+            return part;
+        }
+    };
+    part.folders.extend(identity(folder));
+    let mut below = Vec::new();
+    for entry in entries {
+        match entry.and_then(|entry| Ok((entry.file_type()?, entry))) {
+            Ok((kind, entry)) => part.entry(&entry, kind, rel, &mut below),
+            Err(error) => part.problem(folder.to_path_buf(), error),
+        }
+    }
+    let below: Vec<Part> = below.par_iter().map(|(path, rel)| visit(path, rel)).collect();
+    below.into_iter().fold(part, Part::join)
+}
+
+impl Part {
+    fn entry(
+        &mut self,
+        entry: &DirEntry,
+        kind: FileType,
+        folder: &Path,
+        below: &mut Vec<(PathBuf, PathBuf)>,
+    ) {
+        let (path, rel) = (entry.path(), folder.join(entry.file_name()));
+        if kind.is_symlink() {
+            self.link(path, rel);
+        } else if kind.is_dir() {
+            if self.may_enter(&path, &rel) {
+                below.push((path, rel));
+            }
+        } else if kind.is_file() {
+            match entry.metadata() {
+                Ok(meta) => self.walk.files.push(Found::new(path, rel, &meta)),
+                Err(error) => self.problem(path, error),
+            }
+        }
+    }
+
+    fn link(&mut self, path: PathBuf, rel: PathBuf) {
+        match fs::metadata(&path) {
+            Ok(meta) if meta.is_file() => self.walk.files.push(Found::new(path, rel, &meta)),
+            Ok(meta) if meta.is_dir() => {
+                if rel.components().count() > DEEPEST_LINK {
+                    self.problem(
+                        path,
+                        io::Error::other("a link to a folder this deep is not followed"),
+                    );
+                } else if self.may_enter(&path, &rel) {
+                    self.links.push((path, rel));
+                }
+            }
+            Ok(_) => {}
+            // It points at the newest log, and logs are swept away.
+            Err(_) if rel == Path::new("debug/latest") => {}
+            Err(error) => self.problem(path, error),
+        }
+    }
+
+    fn may_enter(&mut self, path: &Path, rel: &Path) -> bool {
+        let depth = rel.components().count();
+        if path.file_name().is_some_and(is_jsonl) {
+            let error =
+                io::Error::new(io::ErrorKind::IsADirectory, "a folder named like a transcript");
+            self.problem(path.to_path_buf(), error);
+            return false;
+        }
+        if depth > DEEPEST {
+            self.problem(path.to_path_buf(), io::Error::other("folders are nested too deep"));
+            return false;
+        }
+        let known = depth != 1 || FOLDERS.iter().any(|name| rel == Path::new(name));
+        if !known {
+            self.walk.not_entered.push(path.to_path_buf());
+        }
+        known
+    }
+}
