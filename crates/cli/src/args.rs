@@ -82,6 +82,8 @@ impl From<Color> for ColorChoice {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    Show(commands::show::ShowArgs),
+    Context(commands::context::ContextArgs),
     Todos(commands::todos::TodosArgs),
     Plans(commands::plans::PlansArgs),
     Log(commands::log::LogArgs),

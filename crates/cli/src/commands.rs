@@ -3,9 +3,11 @@
 //! A command reads what it needs, asks `report`, and prints. It gives back whether it found
 //! something; errors and exit codes are `error.rs`.
 
+pub mod context;
 pub mod history;
 pub mod log;
 pub mod plans;
+pub mod show;
 pub mod todos;
 
 use crate::args::Command;
@@ -15,6 +17,8 @@ use crate::run::Run;
 /// Does what was asked for.
 pub fn run(command: &Command, run: &mut Run) -> Result<Answer, CliError> {
     match command {
+        Command::Show(args) => show::run(args, run),
+        Command::Context(args) => context::run(args, run),
         Command::Todos(args) => todos::run(args, run),
         Command::Plans(args) => plans::run(args, run),
         Command::Log(args) => log::run(args, run),

@@ -9,6 +9,7 @@
 pub mod history;
 pub mod log;
 pub mod plan;
+pub mod record;
 pub mod todo;
 
 use std::io::{self, Write};

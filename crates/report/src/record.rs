@@ -190,6 +190,15 @@ pub struct Outcome {
     pub change: Option<Change>,
 }
 
+impl Outcome {
+    /// The exit code of a command. Only those of failed ones are told, in the text.
+    pub fn exit_code(&self) -> Option<i32> {
+        let rest = self.text.as_deref().filter(|_| self.is_error)?.strip_prefix("Exit code ")?;
+        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '-').unwrap_or(rest.len());
+        rest[..end].parse().ok()
+    }
+}
+
 /// A change to a file.
 #[derive(Debug, Clone)]
 pub struct Change {
@@ -251,6 +260,11 @@ impl<'a> Opened<'a> {
         let entry = Entry::of(&bytes, 0);
         let body = self.body(node, &entry)?;
         Ok(Some(Record { model: model(&entry), ..self.frame(node, body) }))
+    }
+
+    /// The record of a node without what it says, which is not read.
+    pub fn bare(&self, node: usize) -> Record {
+        self.frame(node, Body::TooLarge)
     }
 
     /// Whether a result's call is in the session, so that the call's record shows it.

@@ -248,9 +248,8 @@ pub fn is_sent(role: Role) -> bool {
 /// The records of a list that a level shows, without reading any.
 pub fn visible(opened: &Opened<'_>, nodes: &[usize], detail: Detail) -> Vec<usize> {
     let is_raw = detail == Detail::Raw;
-    let shown = |&&n: &&usize| {
-        is_raw || (opened.detail(n) <= detail && !opened.is_shown_elsewhere(n))
-    };
+    let shown =
+        |&&n: &&usize| is_raw || (opened.detail(n) <= detail && !opened.is_shown_elsewhere(n));
     nodes.iter().filter(shown).copied().collect()
 }
 

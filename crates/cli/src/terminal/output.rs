@@ -80,6 +80,11 @@ impl Output {
         sink.write_all(b"\n")
     }
 
+    /// Writes bytes as they are, past the removal of colours. Not for a terminal.
+    pub fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.sink.writer().write_all(bytes)
+    }
+
     /// Writes what is still held and waits for the pager.
     pub fn finish(&mut self) -> io::Result<()> {
         match &mut self.sink {

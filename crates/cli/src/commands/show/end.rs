@@ -1,0 +1,84 @@
+//! The end of a large transcript, without reading the rest.
+//!
+//! The name is resolved by the names of files alone: reading the library to find one file would
+//! cost more than the end of it.
+
+use std::path::PathBuf;
+
+use report::record::{Detail, Opened};
+use report::show::{self, Part};
+use transcript::layout::{FileKind, Found};
+use transcript::session::Session;
+use transcript::source::Source;
+
+use crate::error::CliError;
+use crate::name::{self, Candidate, Noun, Resolved, SessionName};
+use crate::run::Run;
+
+/// Files up to this size are read whole.
+const WHOLE_MOST: u64 = 8 << 20;
+/// No more than this is read of a larger one.
+const TAIL_MOST: u64 = 7 << 20;
+
+/// The end of a transcript.
+pub struct End {
+    /// What it says.
+    pub session: Session,
+    /// The file, which keeps what was read.
+    pub sources: [Source; 1],
+    /// How much was read.
+    pub bytes_read: u64,
+    /// The size of the file.
+    pub size: u64,
+}
+
+/// The end of the session's file with so many records, if the file is large and can be found by
+/// its name alone.
+pub fn of(
+    run: &mut Run,
+    name: &SessionName,
+    last: usize,
+    detail: Detail,
+) -> Result<Option<End>, CliError> {
+    let Some(path) = find(run, name)? else { return Ok(None) };
+    let mut source = Source::open(&path)?;
+    let size = source.size()?;
+    if size <= WHOLE_MOST {
+        return Ok(None);
+    }
+    let tail = source.tail(TAIL_MOST, |session| records(session, detail) >= last)?;
+    let bytes_read = tail.bytes_read;
+    let session = source.hold(tail);
+    Ok(Some(End { session, sources: [source], bytes_read, size }))
+}
+
+/// How many records a level shows.
+fn records(session: &Session, detail: Detail) -> usize {
+    let opened = Opened::new(session, &[], true);
+    show::nodes(session, Part::Way).map_or(0, |way| show::visible(&opened, &way, detail).len())
+}
+
+fn find(run: &mut Run, name: &SessionName) -> Result<Option<PathBuf>, CliError> {
+    match name {
+        SessionName::Path(path) => Ok(path.is_file().then(|| path.clone())),
+        SessionName::Id(_) => {
+            let candidates: Vec<Candidate> =
+                run.transcripts()?.iter().filter_map(candidate).collect();
+            // What cannot be told by file names may still be told by what is in them.
+            Ok(match name::resolve(Noun::Session, name, &candidates, &run.here()?) {
+                Ok(Resolved::Session(found)) => Some(found.path.clone()),
+                _ => None,
+            })
+        }
+        _ => Ok(None),
+    }
+}
+
+fn candidate(found: &Found) -> Option<Candidate> {
+    match &found.kind {
+        FileKind::Session { session, .. } if found.size > 0 => {
+            Some(Candidate::new(session.clone(), found.path.clone(), found.modified))
+        }
+        _ => None,
+    }
+}
