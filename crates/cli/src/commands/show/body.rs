@@ -23,7 +23,7 @@ pub fn place(page: &mut Page<'_>, record: &Record) -> io::Result<()> {
     if !page.look.has_places() {
         return Ok(());
     }
-    page.begin(Block::Band)?;
+    page.begin(Block::Place)?;
     let mut words = vec![number(record), format!("@{}", record.offset)];
     words.extend(record.time.map(|time| page.clock.time_of_day(time)));
     words.push(record.role.name().into());
@@ -97,7 +97,10 @@ fn said(
             result.map_or(Ok(()), |result| page.folded(style::DIM, BELOW, result, hint))
         }
         Role::Injected => {
-            work(page, "+", "injected", "")?;
+            // The place has said the role.
+            if !page.look.has_places() {
+                work(page, "+", "injected", "")?;
+            }
             page.folded(style::DIM, BELOW, text, hint)?;
             call::media(page, BELOW, media)
         }
@@ -124,11 +127,11 @@ fn asked(
     let mut head: Vec<String> = Vec::new();
     head.push(who(record, page.depth() > 0));
     head.extend(record.time.map(|time| page.clock.time_of_day(time)));
-    let bar = paint(style::PERSON, "▌ ");
-    page.line(&format!("{bar}{}", paint(style::DIM, &head.join(" · "))))?;
+    let bar = paint(style::PERSON, "▌");
+    page.line(&format!("{bar} {}", paint(style::DIM, &head.join(" · "))))?;
     let text = prompt::teammate_text(text).unwrap_or(text);
     page.quoted(&bar, text, hint)?;
-    call::media(page, &bar, media)
+    call::media(page, &format!("{bar} "), media)
 }
 
 fn who(record: &Record, is_agent: bool) -> String {

@@ -157,11 +157,26 @@ pub fn input(page: &mut Page<'_>, call: &CallRecord, hint: Option<&str>) -> io::
 /// What came of a call.
 pub fn outcome(page: &mut Page<'_>, call: &CallRecord, hint: Option<&str>) -> io::Result<()> {
     let Some(outcome) = &call.outcome else { return Ok(()) };
+    let answers = outcome.text.as_deref().map(answers).unwrap_or_default();
     match &outcome.change {
+        None if call.tool == "AskUserQuestion" && !answers.is_empty() && !outcome.is_error => {
+            for answer in answers {
+                page.folded(style::PLAIN, BELOW, &format!("→ {answer}"), hint)?;
+            }
+        }
         Some(change) => diff(page, change, &call.input, hint)?,
         None => result(page, outcome, call.action, hint)?,
     }
     media(page, BELOW, &outcome.media)
+}
+
+/// What a person chose, out of the sentence that tells the model: `"question"="answer"`.
+fn answers(text: &str) -> Vec<&str> {
+    let answer = |rest: &'_ str| -> Option<usize> {
+        [rest.find("\", \""), rest.find("\". You can"), rest.rfind('"')].into_iter().flatten().min()
+    };
+    let starts = text.match_indices("\"=\"").map(|(at, mark)| at + mark.len());
+    starts.filter_map(|at| Some(&text[at..at + answer(&text[at..])?])).collect()
 }
 
 /// The text of a result. What was read stays closed at level 3: its line says where it is.
@@ -292,4 +307,17 @@ fn written(input: &str) -> Vec<Hunk> {
         Hunk { old_start: 1, new_start: 1, lines }
     };
     edits.iter().map(hunk).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_of_a_person() {
+        let text = r#"User has answered your questions: "Where?"="Settings", "How?"="say "hi", then". You can now continue"#;
+        assert_eq!(answers(text), ["Settings", "say \"hi\", then"]);
+        assert!(answers("no answer").is_empty());
+        assert_eq!(answers(r#""Q"="A""#), ["A"]);
+    }
 }

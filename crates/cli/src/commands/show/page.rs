@@ -16,6 +16,8 @@ use crate::terminal::style::{self, paint};
 const CHANGED_MOST: usize = 40;
 /// Lines of a prompt that are shown below level 4.
 const PROMPT_MOST: usize = 40;
+/// Lines of a subagent's task, which the model wrote.
+const TASK_MOST: usize = 12;
 /// Where there is no terminal, a folded line is cut here.
 const SHORT_LINE: usize = 160;
 const LONG_LINE: usize = 500;
@@ -64,6 +66,8 @@ pub enum Block {
     Work,
     /// A rule across the page.
     Band,
+    /// Where the next record stands; the record follows at once.
+    Place,
 }
 
 /// The page.
@@ -120,14 +124,17 @@ impl<'a> Page<'a> {
         if self.depth == 0 {
             return self.out.line(safe);
         }
-        let rail = paint(style::AGENT, &"  │ ".repeat(self.depth));
-        let end = if safe.is_empty() { rail.trim_end() } else { &rail };
-        self.out.line(&format!("{end}{safe}"))
+        let rail = "  │ ".repeat(self.depth);
+        let rail = if safe.is_empty() { rail.trim_end() } else { &rail };
+        self.out.line(&format!("{}{safe}", paint(style::AGENT, rail)))
     }
 
-    /// Begins a piece, apart from the one before unless both are work.
+    /// Begins a piece, apart from the one before unless they belong together.
     pub fn begin(&mut self, block: Block) -> io::Result<()> {
-        let joins = matches!((self.last, block), (Some(Block::Work), Block::Work));
+        let joins = matches!(
+            (self.last, block),
+            (Some(Block::Work), Block::Work) | (Some(Block::Place), _)
+        );
         if self.last.is_some() && !joins {
             self.line("")?;
         }
@@ -155,19 +162,23 @@ impl<'a> Page<'a> {
     pub fn quoted(&mut self, mark: &str, raw: &str, hint: Option<&str>) -> io::Result<()> {
         let safe = safe::text(raw);
         let lines: Vec<&str> = safe.trim_end().lines().collect();
-        let most = match self.look.detail < Detail::Everything && self.look.fold != Fold::Whole {
-            true => PROMPT_MOST,
-            false => usize::MAX,
+        let most = match (self.look.detail, self.look.fold) {
+            (Detail::Everything | Detail::Raw, _) | (_, Fold::Whole) => usize::MAX,
+            _ if self.depth > 0 => TASK_MOST,
+            _ => PROMPT_MOST,
         };
-        let kept = if lines.len() <= most + 1 { lines.len() } else { most };
+        let kept = if lines.len() <= most.saturating_add(1) { lines.len() } else { most };
         for line in &lines[..kept] {
-            let parts = match self.room(mark_width(mark)) {
+            let parts = match self.room(mark_width(mark) + 1) {
                 Some(room) => prose::wrap(line, room),
                 None => vec![(*line).into()],
             };
-            parts.iter().try_for_each(|part| self.line(format!("{mark}{part}").trim_end()))?;
+            for part in &parts {
+                let line = format!("{mark} {part}");
+                self.line(line.trim_end())?;
+            }
         }
-        self.more(mark, lines.len() - kept, "line", hint)
+        self.more(&format!("{mark} "), lines.len() - kept, "line", hint)
     }
 
     /// Text from anywhere, folded; `hint` says how to see all of it.
@@ -215,8 +226,11 @@ impl<'a> Page<'a> {
             (Fold::Short, None) => SHORT_LINE,
             (Fold::Long, None) => LONG_LINE,
         };
+        if line.trim().is_empty() {
+            return self.line("");
+        }
         let line = paint(style, &safe::fit(line, most));
-        self.line(format!("{mark}{line}").trim_end())
+        self.line(&format!("{mark}{line}"))
     }
 
     /// Says how much is folded, if anything is.
