@@ -11,5 +11,6 @@ mod cli {
     mod hostile;
     mod log;
     mod plans;
+    mod show;
     mod todos;
 }

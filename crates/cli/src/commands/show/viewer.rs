@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use report::record::{Body, CallRecord, Opened, Record};
 use report::show::{self, Hidden, Left, Part};
-use transcript::entry::Kind;
+use transcript::entry::{Entry, Kind};
 use transcript::id::Key;
 use transcript::library::Agent;
 use transcript::session::{Session, State};
@@ -85,7 +85,7 @@ impl<'a> Viewer<'a> {
         nodes: &[usize],
         left: &[Left],
     ) -> Result<(), CliError> {
-        let links = Links::of(stage.opened.session());
+        let links = Links::of(stage.opened);
         let mut flow = Flow::new(left);
         for &node in nodes {
             flow.reach(&self.page, stage.opened.session(), node);
@@ -313,27 +313,26 @@ struct Links {
 }
 
 impl Links {
-    fn of(session: &Session) -> Self {
+    fn of(opened: &Opened<'_>) -> Self {
         let mut links = Self::default();
-        for (agent, link) in session.agent_links() {
+        for (agent, link) in opened.session().agent_links() {
             if let Some(call) = link.call {
                 links.named.entry(call).or_default().push(agent.to_owned());
             }
         }
-        links.sidechains(session);
+        links.sidechains(opened.session());
+        let mut roots: Vec<u32> = links.members.iter().map(|(_, root)| *root).collect();
+        roots.sort_unstable();
+        roots.dedup();
+        for root in roots {
+            if let Some(call) = caller(opened, root as usize) {
+                links.inline.entry(call).or_default().push(root as usize);
+            }
+        }
         links
     }
 
     fn sidechains(&mut self, session: &Session) {
-        if session.inline_agents().is_empty() {
-            return;
-        }
-        for &(root, task) in session.inline_agents() {
-            let call = session.calls().iter().find(|call| call.task() == Some(task));
-            if let Some(call) = call {
-                self.inline.entry(call.key()).or_default().push(root as usize);
-            }
-        }
         let mut roots: HashMap<u32, u32> = HashMap::new();
         for node in (0..session.nodes().len()).filter(|&n| session.state(n) == State::Aside) {
             let up = session.parent(node).and_then(|up| roots.get(&(up as u32)).copied());
@@ -347,6 +346,19 @@ impl Links {
         let of_root = self.members.iter().filter(|(_, r)| *r == root);
         of_root.map(|(node, _)| *node as usize).collect()
     }
+}
+
+/// The call that started a sidechain: the one with the same task, else the one it names.
+fn caller(opened: &Opened<'_>, root: usize) -> Option<Key> {
+    let session = opened.session();
+    let task = session.inline_agents().iter().find(|(node, _)| *node as usize == root);
+    let by_task = task.and_then(|(_, task)| {
+        session.calls().iter().find(|call| call.task() == Some(*task)).map(|call| call.key())
+    });
+    by_task.or_else(|| {
+        let bytes = opened.bytes(root).ok()?;
+        Entry::of(&bytes, 0).parent_call.map(Key::of_str)
+    })
 }
 
 /// What stands between two records: pauses, days, branches that were left, another model.
