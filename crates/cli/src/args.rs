@@ -18,9 +18,11 @@ use crate::commands;
     arg_required_else_help = true,
     after_help = "\
 Examples:
+  recount list                  your sessions, last active first
+  recount errors --summary      what fails, and how often
   recount todos --open          what is still to do, over all sessions
   recount history --ghosts      sessions whose transcripts are gone
-  recount --demo history        any command on a built-in sample
+  recount --demo list           any command on a built-in sample
 
 Exit codes: 0 found, 1 nothing found, 2 error or files that could not be read."
 )]
@@ -82,12 +84,18 @@ impl From<Color> for ColorChoice {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    List(commands::list::ListArgs),
     Show(commands::show::ShowArgs),
     Context(commands::context::ContextArgs),
+    Errors(commands::errors::ErrorsArgs),
+    Doctor(commands::doctor::DoctorArgs),
     Todos(commands::todos::TodosArgs),
     Plans(commands::plans::PlansArgs),
     Log(commands::log::LogArgs),
     History(commands::history::HistoryArgs),
+    Tree(commands::tree::TreeArgs),
+    Segments(commands::segments::SegmentsArgs),
+    File(commands::file::FileArgs),
 }
 
 #[cfg(test)]

@@ -4,11 +4,17 @@
 //! something; errors and exit codes are `error.rs`.
 
 pub mod context;
+pub mod doctor;
+pub mod errors;
+pub mod file;
 pub mod history;
+pub mod list;
 pub mod log;
 pub mod plans;
+pub mod segments;
 pub mod show;
 pub mod todos;
+pub mod tree;
 
 use crate::args::Command;
 use crate::error::{Answer, CliError};
@@ -17,12 +23,18 @@ use crate::run::Run;
 /// Does what was asked for.
 pub fn run(command: &Command, run: &mut Run) -> Result<Answer, CliError> {
     match command {
+        Command::List(args) => list::run(args, run),
         Command::Show(args) => show::run(args, run),
         Command::Context(args) => context::run(args, run),
+        Command::Errors(args) => errors::run(args, run),
+        Command::Doctor(args) => doctor::run(args, run),
         Command::Todos(args) => todos::run(args, run),
         Command::Plans(args) => plans::run(args, run),
         Command::Log(args) => log::run(args, run),
         Command::History(args) => history::run(args, run),
+        Command::Tree(args) => tree::run(args, run),
+        Command::Segments(args) => segments::run(args, run),
+        Command::File(args) => file::run(args, run),
     }
 }
 

@@ -4,6 +4,10 @@
 //! 2: an error, or files that could not be read while the rest was. A closed pipe is success:
 //! whoever closed it has what it wanted.
 
+mod file;
+
+pub use file::FileError;
+
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -52,6 +56,15 @@ pub enum CliError {
     Read(Problem),
     /// Standard output cannot be written.
     Output(io::Error),
+    /// The session has no such segment.
+    NoSegment {
+        /// The index that was asked for.
+        wanted: usize,
+        /// How many there are.
+        segments: usize,
+    },
+    /// A file's content cannot be told, or not be written back.
+    File(FileError),
     /// The sample home cannot be unpacked.
     Demo(io::Error),
 }
@@ -110,6 +123,11 @@ impl Talk {
     /// Something to know about the answer, said after it.
     pub fn note(&mut self, note: String) {
         self.notes.push(note);
+    }
+
+    /// Says something now, before what follows: a plan, a question.
+    pub fn now(&mut self, safe: &str) {
+        let _ = writeln!(self.stream, "{safe}");
     }
 
     /// Says everything, and gives the exit code.
@@ -192,6 +210,14 @@ fn message(error: &CliError) -> Message {
         CliError::Output(error) => {
             Message { error: format!("Cannot write the output: {}", reason(error)), hint: None }
         }
+        CliError::NoSegment { wanted, segments } => Message {
+            error: format!("There is no segment {wanted}"),
+            hint: Some(match segments {
+                1 => "The session was never compacted: all of it is segment 0".into(),
+                _ => format!("The segments are 0 to {}", segments.saturating_sub(1)),
+            }),
+        },
+        CliError::File(error) => file::message(error),
         CliError::Demo(error) => Message {
             error: format!("Cannot unpack the sample home: {}", reason(error)),
             hint: Some("Is there room in the folder for temporary files?".into()),

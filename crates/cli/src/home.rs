@@ -30,7 +30,7 @@ impl Environment {
     }
 
     /// `~/.claude` and `$XDG_CONFIG_HOME/claude`.
-    fn usual(&self) -> Vec<PathBuf> {
+    pub fn usual(&self) -> Vec<PathBuf> {
         let config = match (&self.xdg_config_home, &self.home) {
             (Some(config), _) => Some(PathBuf::from(config)),
             (None, Some(home)) => Some(home.join(".config")),

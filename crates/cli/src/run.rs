@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use report::filter::{Period, ProjectFilter};
 use tempfile::TempDir;
 use transcript::diagnostic::{Diagnostic, DiagnosticKind};
 use transcript::layout::{self, Found, Problem};
@@ -14,6 +15,7 @@ use crate::home::{self, Environment, HomeError};
 use crate::terminal::format::{Clock, counted};
 use crate::terminal::output::Output;
 use crate::terminal::progress::Progress;
+use crate::time_arg::TimeArg;
 
 /// One run of the program.
 pub struct Run {
@@ -81,6 +83,15 @@ impl Run {
         Ok(self.sample.iter().map(|sample| sample.path().into()).collect())
     }
 
+    /// Every folder that may be a Claude folder, also those that are not read now. Nothing below
+    /// them is ever written.
+    pub fn claude_folders(&mut self) -> Result<Vec<PathBuf>, CliError> {
+        let named = self.environment.claude_config_dir.iter().map(PathBuf::from);
+        let mut folders: Vec<PathBuf> = self.environment.usual().into_iter().chain(named).collect();
+        folders.extend(self.roots()?);
+        Ok(folders)
+    }
+
     /// The files of every Claude folder; what could not be listed is warned of.
     pub fn homes(&mut self) -> Result<Vec<Home>, CliError> {
         let mut homes = Vec::new();
@@ -90,6 +101,23 @@ impl Run {
             homes.push(Home { root, files: walk.files });
         }
         Ok(homes)
+    }
+
+    /// The projects that a `--project` stands for; `.` is this folder.
+    pub fn project(&self, part: Option<&str>) -> Result<Option<ProjectFilter>, CliError> {
+        Ok(match part {
+            Some(".") => Some(ProjectFilter::Folder(self.here()?.to_string_lossy().into_owned())),
+            Some(part) => Some(ProjectFilter::Part(part.into())),
+            None => None,
+        })
+    }
+
+    /// The span of time between a `--since` and an `--until`.
+    pub fn period(&self, since: Option<&TimeArg>, until: Option<&TimeArg>) -> Period {
+        Period {
+            since: since.map(|time| time.start(&self.clock)),
+            until: until.map(|time| time.end(&self.clock)),
+        }
     }
 
     /// The folder the person is in, for names like `.`.
@@ -120,6 +148,11 @@ impl Run {
             odd.iter().filter(|(kind, _)| is_damage(*kind)).map(|(_, count)| count).sum();
         self.damaged.places += places as usize;
         self.damaged.files += usize::from(places > 0);
+    }
+
+    /// Says nothing of damage: the command shows what is damaged in its place.
+    pub fn shows_damage(&mut self) {
+        self.damaged = Damaged::default();
     }
 
     /// Ends the output, says what is to say, and gives the exit code.

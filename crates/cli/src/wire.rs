@@ -6,11 +6,16 @@
 //! controls and invisible characters are written as `\u` escapes, so that a line is safe on a
 //! terminal too.
 
+pub mod doctor;
+pub mod errors;
+pub mod file;
 pub mod history;
+pub mod list;
 pub mod log;
 pub mod plan;
 pub mod record;
 pub mod todo;
+pub mod tree;
 
 use std::io::{self, Write};
 

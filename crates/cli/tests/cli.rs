@@ -5,12 +5,18 @@
 
 mod cli {
     mod case;
+    mod doctor;
     mod errors;
+    mod failed_calls;
+    mod file;
     mod help;
     mod history;
     mod hostile;
+    mod list;
     mod log;
     mod plans;
+    mod segments;
     mod show;
     mod todos;
+    mod tree;
 }

@@ -7,6 +7,8 @@ use transcript::session::Ending;
 use transcript::side::registry::Running;
 use transcript::time::Time;
 
+use crate::filter::{Period, ProjectFilter};
+
 /// Whether a session goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Life {
@@ -64,14 +66,12 @@ impl Pulse {
 /// What is wanted of a list.
 #[derive(Debug, Clone, Default)]
 pub struct ListFilter {
-    /// Part of the project's path.
-    pub project: Option<String>,
+    /// Which projects.
+    pub project: Option<ProjectFilter>,
     /// Part of the git branch.
     pub branch: Option<String>,
-    /// Sessions that were active at or after this.
-    pub since: Option<Time>,
-    /// Sessions that were active before this.
-    pub until: Option<Time>,
+    /// When they were active.
+    pub period: Period,
     /// Only sessions with failed calls.
     pub errors: bool,
     /// Copies, pointers, stubs and empty files, too.
@@ -173,18 +173,15 @@ pub fn project(library: &Library, item: &SessionItem) -> Option<String> {
 }
 
 fn passes(row: &ListRow<'_>, filter: &ListFilter) -> bool {
-    let holds = |text: Option<&str>, part: &Option<String>| {
-        part.as_deref().is_none_or(|part| {
-            text.is_some_and(|t| t.to_lowercase().contains(&part.to_lowercase()))
-        })
-    };
-    let shown = filter.all || row.item.standing == Standing::Whole;
-    let first = row.item.facts.first.or(row.last);
-    shown
-        && holds(row.project.as_deref(), &filter.project)
-        && holds(row.item.facts.git_branch.as_deref(), &filter.branch)
-        && filter.since.is_none_or(|since| row.last.is_some_and(|last| last >= since))
-        && filter.until.is_none_or(|until| first.is_some_and(|first| first < until))
+    let of_project =
+        |project: &ProjectFilter| row.project.as_deref().is_some_and(|p| project.matches(p));
+    let branch = row.item.facts.git_branch.as_deref().map(str::to_lowercase);
+    let of_branch =
+        |part: &String| branch.as_ref().is_some_and(|b| b.contains(&part.to_lowercase()));
+    (filter.all || row.item.standing == Standing::Whole)
+        && filter.project.as_ref().is_none_or(of_project)
+        && filter.branch.as_ref().is_none_or(of_branch)
+        && filter.period.meets(row.item.facts.first.or(row.last), row.last)
         && (!filter.errors || row.errors > 0)
 }
 

@@ -1,8 +1,16 @@
 //! The shape of a session: segments, turns, branches that were left, subagents.
 
+use std::collections::{BTreeMap, HashSet};
+
+use transcript::entry::Entry;
+use transcript::entry::message::Block;
+use transcript::id::{AgentId, Key};
+use transcript::layout::Problem;
 use transcript::library::{Agent, AgentParent, SessionItem};
-use transcript::session::{ForkKind, Role, Session};
+use transcript::session::{Call, ForkKind, LinkKind, Role, Session};
 use transcript::time::Time;
+
+use crate::record::{Body, Opened, Part};
 
 /// A segment with what is in it.
 #[derive(Debug, Clone)]
@@ -102,99 +110,284 @@ pub enum TreeKind {
         kind: ForkKind,
         /// Its first node.
         node: usize,
+        /// The node of its first prompt; its first node if nobody asked anything.
+        prompt: usize,
         /// Prompts on it.
         prompts: usize,
         /// Entries on it.
         entries: usize,
     },
     /// A subagent.
-    Agent(Box<Agent>),
+    Agent(Box<AgentLine>),
 }
 
-/// The tree of a session, from top to bottom.
+/// A subagent in the tree.
+#[derive(Debug, Clone)]
+pub struct AgentLine {
+    /// Its id, where anything names it.
+    pub id: Option<AgentId>,
+    /// What the library knows of it; nothing when its transcript is missing.
+    pub agent: Option<Agent>,
+    /// The call that started it, by index into the session's calls; an agent's agent has none.
+    pub call: Option<usize>,
+    /// How the two are known to belong together.
+    pub link: Option<LinkKind>,
+    /// Where what it did is written.
+    pub place: AgentPlace,
+}
+
+/// Where what a subagent did is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AgentPlace {
+    /// In a file of its own.
+    File,
+    /// In the session's own file (1.0.x).
+    Inside,
+    /// In a file that is not there any more.
+    Missing,
+    /// Not looked for: the session's file was read alone.
+    NotSought,
+}
+
+impl AgentPlace {
+    /// The word for it in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::File => "file",
+            Self::Inside => "inside",
+            Self::Missing => "missing",
+            Self::NotSought => "not-sought",
+        }
+    }
+}
+
+/// The tree of a session, from top to bottom. Without an item the session's file was read alone.
 pub fn tree(session: &Session, item: Option<&SessionItem>) -> Vec<TreeLine> {
-    let mut lines = Vec::new();
-    let agents = item.map_or(&[][..], |i| &i.agents);
-    let mut placed = vec![false; agents.len()];
+    let mut planter = Planter::new(session, item);
     for segment in segments(session) {
         let index = segment.index;
-        lines.push(TreeLine { depth: 0, kind: TreeKind::Segment(segment) });
-        for (turn_index, turn) in
-            session.turns().iter().enumerate().filter(|(_, t)| t.segment == index)
-        {
-            branches_before(session, turn.prompt, &mut lines);
-            let kind = TreeKind::Turn {
-                number: turn_index + 1,
-                node: turn.prompt,
-                calls: turn.calls,
-                errors: turn.errors,
-            };
-            lines.push(TreeLine { depth: 1, kind });
-            agents_of_turn(session, agents, turn_index, &mut placed, &mut lines);
-        }
+        planter.push(0, TreeKind::Segment(segment));
+        planter.segment(index);
     }
-    branches_before(session, usize::MAX, &mut lines);
-    for (at, agent) in agents.iter().enumerate() {
-        if !placed[at] {
-            lines.push(TreeLine { depth: 1, kind: TreeKind::Agent(Box::new(agent.clone())) });
-        }
-    }
-    lines
+    planter.rest();
+    planter.lines
 }
 
-/// Branches are shown before the turn that took their place: after all that stands above them.
-fn branches_before(session: &Session, prompt: usize, lines: &mut Vec<TreeLine>) {
-    let shown = lines.iter().filter(|l| matches!(l.kind, TreeKind::Branch { .. })).count();
-    let mut order: Vec<usize> = (0..session.branches().len()).collect();
-    order.sort_by_key(|&b| session.branches()[b].head);
-    for &at in order.iter().skip(shown) {
-        let branch = &session.branches()[at];
-        if branch.head > prompt {
-            break;
+/// How many places with several children there are of each kind, the most frequent first.
+pub fn forks(session: &Session) -> Vec<(ForkKind, usize)> {
+    let mut counts: BTreeMap<ForkKind, usize> = BTreeMap::new();
+    for fork in session.forks() {
+        *counts.entry(fork.kind).or_default() += 1;
+    }
+    let mut counts: Vec<_> = counts.into_iter().collect();
+    counts.sort_by_key(|&(kind, count)| (std::cmp::Reverse(count), kind));
+    counts
+}
+
+/// Puts everything into the tree once, so that circles of parents end.
+struct Planter<'a> {
+    session: &'a Session,
+    agents: Vec<AgentLine>,
+    placed_agents: Vec<bool>,
+    placed_branches: Vec<bool>,
+    lines: Vec<TreeLine>,
+}
+
+impl<'a> Planter<'a> {
+    fn new(session: &'a Session, item: Option<&SessionItem>) -> Self {
+        let agents = agent_lines(session, item);
+        Self {
+            session,
+            placed_agents: vec![false; agents.len()],
+            placed_branches: vec![false; session.branches().len()],
+            agents,
+            lines: Vec::new(),
         }
+    }
+
+    fn push(&mut self, depth: usize, kind: TreeKind) {
+        self.lines.push(TreeLine { depth, kind });
+    }
+
+    /// The turns of a segment, and between them, where they were left, its branches.
+    fn segment(&mut self, segment: usize) {
+        let session = self.session;
+        let turns = session.turns().iter().enumerate().filter(|(_, t)| t.segment == segment);
+        let branches = session.branches().iter().enumerate().filter(|(_, b)| {
+            let is_own = b.at.and_then(|at| session.branch_of(at)).is_none();
+            is_own && session.segment_of(b.head).unwrap_or(0) == segment
+        });
+        let mut parts: Vec<(usize, Result<usize, usize>)> = turns
+            .map(|(at, turn)| (turn.prompt, Ok(at)))
+            .chain(branches.map(|(at, branch)| (branch.head, Err(at))))
+            .collect();
+        parts.sort_unstable();
+        for (_, part) in parts {
+            match part {
+                Ok(turn) => self.turn(turn),
+                Err(branch) => self.branch(branch, 1),
+            }
+        }
+    }
+
+    fn turn(&mut self, index: usize) {
+        let turn = &self.session.turns()[index];
+        let (number, node, calls, errors) = (index + 1, turn.prompt, turn.calls, turn.errors);
+        self.push(1, TreeKind::Turn { number, node, calls, errors });
+        let session = self.session;
+        self.started_by(2, |node| session.turn_of(node) == Some(index));
+    }
+
+    fn branch(&mut self, index: usize, depth: usize) {
+        if std::mem::replace(&mut self.placed_branches[index], true) {
+            return;
+        }
+        let session = self.session;
+        let branch = &session.branches()[index];
+        let on_it = |n: &usize| session.branch_of(*n) == Some(index);
+        let asks = |n: &usize| session.nodes()[*n].role.is_person();
+        let prompt = (branch.head..=branch.last).filter(on_it).find(asks).unwrap_or(branch.head);
         let kind = TreeKind::Branch {
-            number: at + 1,
+            number: index + 1,
             kind: branch.kind,
             node: branch.head,
+            prompt,
             prompts: branch.prompts,
             entries: branch.entries,
         };
-        lines.push(TreeLine { depth: 1, kind });
+        self.push(depth, kind);
+        self.started_by(depth + 1, |node| session.branch_of(node) == Some(index));
+        for (inner, branch) in session.branches().iter().enumerate() {
+            if branch.at.and_then(|at| session.branch_of(at)) == Some(index) {
+                self.branch(inner, depth + 1);
+            }
+        }
+    }
+
+    /// The subagents whose calls stand at nodes that `is_here` takes.
+    fn started_by(&mut self, depth: usize, is_here: impl Fn(usize) -> bool) {
+        for at in 0..self.agents.len() {
+            let call = self.agents[at].call.map(|call| &self.session.calls()[call]);
+            if call.is_some_and(|call| is_here(call.node())) {
+                self.agent(at, depth);
+            }
+        }
+    }
+
+    /// A subagent and those it started.
+    fn agent(&mut self, at: usize, depth: usize) {
+        if std::mem::replace(&mut self.placed_agents[at], true) {
+            return;
+        }
+        let line = self.agents[at].clone();
+        let id = line.id.clone();
+        self.push(depth, TreeKind::Agent(Box::new(line)));
+        let Some(id) = id else { return };
+        for child in 0..self.agents.len() {
+            let parent = self.agents[child].agent.as_ref().map(|agent| &agent.parent);
+            if parent == Some(&AgentParent::Agent(id.clone())) {
+                self.agent(child, depth + 1);
+            }
+        }
+    }
+
+    /// What hangs on nothing that was shown.
+    fn rest(&mut self) {
+        for branch in 0..self.placed_branches.len() {
+            self.branch(branch, 0);
+        }
+        let is_child = |line: &AgentLine| {
+            line.agent.as_ref().is_some_and(|agent| agent.parent != AgentParent::Session)
+        };
+        let mut order: Vec<usize> = (0..self.agents.len()).collect();
+        order.sort_by_key(|&at| is_child(&self.agents[at]));
+        order.into_iter().for_each(|at| self.agent(at, 0));
     }
 }
 
-fn agents_of_turn(
-    session: &Session,
-    agents: &[Agent],
-    turn: usize,
-    placed: &mut [bool],
-    lines: &mut Vec<TreeLine>,
-) {
-    for at in 0..agents.len() {
-        let call = agents[at].call.and_then(|key| session.call(key));
-        let in_turn =
-            call.is_some_and(|c| session.turn_of(session.calls()[c].node()) == Some(turn));
-        if !placed[at] && in_turn && agents[at].parent == AgentParent::Session {
-            place_agent(agents, at, 2, placed, lines);
+/// The subagents that are there, and those that calls started and of which nothing is left.
+fn agent_lines(session: &Session, item: Option<&SessionItem>) -> Vec<AgentLine> {
+    let known = item.map_or(&[][..], |item| &item.agents);
+    let mut lines: Vec<AgentLine> = known.iter().map(|agent| agent_line(session, agent)).collect();
+    let started: HashSet<Key> = known.iter().filter_map(|agent| agent.call).collect();
+    let lost = |call: &Call| call.is_agent() && !call.is_error && !started.contains(&call.key());
+    for (index, call) in session.calls().iter().enumerate().filter(|(_, call)| lost(call)) {
+        let named = session.agent_links().find(|(_, link)| link.call == Some(call.key()));
+        let is_known = named.is_some_and(|(id, _)| known.iter().any(|a| a.id.as_str() == id));
+        if !session.counts(call.node()) || is_known {
+            continue;
         }
+        lines.push(AgentLine {
+            id: named.map(|(id, _)| AgentId::new(id)),
+            agent: None,
+            call: Some(index),
+            link: named.map(|(_, link)| link.kind),
+            place: if item.is_some() { AgentPlace::Missing } else { AgentPlace::NotSought },
+        });
+    }
+    lines.sort_by_key(|line| line.call.unwrap_or(usize::MAX));
+    lines
+}
+
+fn agent_line(session: &Session, agent: &Agent) -> AgentLine {
+    AgentLine {
+        id: Some(agent.id.clone()),
+        call: agent.call.and_then(|key| session.call(key)),
+        link: Some(agent.link),
+        place: if agent.entry.is_some() { AgentPlace::Inside } else { AgentPlace::File },
+        agent: Some(agent.clone()),
     }
 }
 
-/// A subagent and those it started; each is placed once, so that a circle of parents ends.
-fn place_agent(
-    agents: &[Agent],
-    at: usize,
-    depth: usize,
-    placed: &mut [bool],
-    lines: &mut Vec<TreeLine>,
-) {
-    placed[at] = true;
-    lines.push(TreeLine { depth, kind: TreeKind::Agent(Box::new(agents[at].clone())) });
-    for child in 0..agents.len() {
-        if !placed[child] && agents[child].parent == AgentParent::Agent(agents[at].id.clone()) {
-            place_agent(agents, child, depth + 1, placed, lines);
-        }
+/// The first words of what stands at a node: a prompt, an answer, a summary.
+pub fn words(opened: &Opened<'_>, node: usize) -> Result<Option<String>, Problem> {
+    let Some(record) = opened.record(node)? else { return Ok(None) };
+    let said = |parts: Vec<Part>| {
+        parts.into_iter().find_map(|part| match part {
+            Part::Text(text) => Some(text),
+            _ => None,
+        })
+    };
+    Ok(match record.body {
+        Body::Prompt { text, .. } | Body::Summary { text } => Some(text),
+        Body::Answer { parts } | Body::Calls { parts, .. } => said(parts),
+        Body::Note { text, .. } => text,
+        _ => None,
+    })
+}
+
+/// Where a compaction's summary begins to say something: past the words that every summary begins
+/// with.
+pub fn gist(summary: &str) -> &str {
+    const TELLING: &str = "Primary Request and Intent:";
+    if let Some(at) = summary.find(TELLING) {
+        return summary[at + TELLING.len()..].trim_start_matches(['*', ' ', '\n', '\r', '-']);
     }
+    let mut rest = summary.trim_start();
+    while let Some((line, after)) = rest.split_once('\n') {
+        let line = line.trim();
+        let is_opening = line.is_empty()
+            || line.starts_with("This session is being continued")
+            || ["Analysis:", "Summary:"].contains(&line);
+        if !is_opening {
+            break;
+        }
+        rest = after;
+    }
+    rest
+}
+
+/// What a call asked a subagent to be and to do: its type and description.
+pub fn task(opened: &Opened<'_>, call: &Call) -> Result<(Option<String>, Option<String>), Problem> {
+    let bytes = opened.bytes(call.node())?;
+    let entry = Entry::of(&bytes, 0);
+    let is_its = |b: &&Block<'_>| b.id.map(Key::of_str) == Some(call.key());
+    let input = entry.blocks().iter().find(is_its).and_then(|block| block.input);
+    let get = |keys: &[&str]| {
+        let text = keys.iter().find_map(|key| input?.string(key));
+        text.filter(|text| !text.trim().is_empty()).map(|text| text.into_owned())
+    };
+    Ok((get(&["subagent_type", "name"]), get(&["description", "prompt"])))
 }
 
 /// The nodes that are in the model's context now, in the order the model sees them: the summary
@@ -213,4 +406,20 @@ pub fn context(session: &Session) -> Vec<usize> {
         .into_iter()
         .partition(|&n| nodes[n].is_preserved() && head.first().is_some_and(|&h| n < h));
     [head, kept, since].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_gist_is_past_what_every_summary_begins_with() {
+        let opening = "This session is being continued from a previous conversation that ran out \
+                       of context. The conversation is summarized below:\n";
+        let check = |rest: &str, want| assert_eq!(gist(&format!("{opening}{rest}")), want);
+        check("Analysis:\nLet me", "Let me");
+        check("\nSummary:\n1. Primary Request and Intent:\n   - Build it", "Build it");
+        check("", "");
+        assert_eq!(gist("All in one line"), "All in one line");
+    }
 }

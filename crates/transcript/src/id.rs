@@ -53,10 +53,10 @@ impl Key {
 
     /// The key of an id as it stands in JSON.
     pub fn of_str(id: Str<'_>) -> Self {
-        if memchr::memchr(b'\\', id.raw()).is_some() {
-            return Self::of(id.text().as_bytes());
+        match uuid(id.raw()) {
+            Some(number) => Self(number),
+            None => Self(hash(id.text().as_bytes())),
         }
-        Self::of(id.raw())
     }
 
     /// Half of the key, for tables over whole homes.
@@ -67,27 +67,34 @@ impl Key {
 
 /// The number a UUID in its usual form stands for.
 fn uuid(text: &[u8]) -> Option<u128> {
-    if text.len() != 36 {
-        return None;
+    let text: &[u8; 36] = text.try_into().ok()?;
+    let is_dashed = [8, 13, 18, 23].iter().all(|&i| text[i] == b'-');
+    let parts = [&text[..8], &text[9..13], &text[14..18], &text[19..23], &text[24..]];
+    let (mut number, mut odd) = (0u128, 0);
+    for part in parts {
+        let value = part.iter().fold(0u64, |value, &b| {
+            let digit = HEX[usize::from(b)];
+            odd |= digit;
+            value << 4 | u64::from(digit & 0xF)
+        });
+        number = number << (4 * part.len()) | u128::from(value);
     }
-    let mut number = 0u128;
-    for (i, &b) in text.iter().enumerate() {
-        if matches!(i, 8 | 13 | 18 | 23) {
-            if b != b'-' {
-                return None;
-            }
-            continue;
-        }
-        // Upper case would make two texts one number.
-        let digit = match b {
-            b'0'..=b'9' => b - b'0',
-            b'a'..=b'f' => b - b'a' + 10,
-            _ => return None,
-        };
-        number = number << 4 | u128::from(digit);
-    }
-    Some(number)
+    (is_dashed && odd & NO_DIGIT == 0).then_some(number)
 }
+
+/// Marks bytes that are no digit of a number in base 16.
+const NO_DIGIT: u8 = 0x80;
+
+/// The digit of each byte. Upper case is none: it would make two texts one number.
+const HEX: [u8; 256] = {
+    let mut digits = [NO_DIGIT; 256];
+    let mut value = 0;
+    while value < 16 {
+        digits[b"0123456789abcdef"[value] as usize] = value as u8;
+        value += 1;
+    }
+    digits
+};
 
 fn hash(text: &[u8]) -> u128 {
     const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013B;

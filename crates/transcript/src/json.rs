@@ -8,6 +8,7 @@
 use std::borrow::Cow;
 
 use memchr::memchr;
+use wide::u8x16;
 
 /// The text does not go on as JSON from byte `at`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -252,6 +253,11 @@ impl<'a> Raw<'a> {
         self.fields().filter(|(k, _)| k.is(key)).last().map(|(_, v)| v)
     }
 
+    /// The first member called `key`: what comes after it is not looked at.
+    pub fn first(self, key: &str) -> Option<Raw<'a>> {
+        self.fields().find(|(k, _)| k.is(key)).map(|(_, v)| v)
+    }
+
     /// The member `key` unless it is `null`.
     pub fn some(self, key: &str) -> Option<Raw<'a>> {
         self.get(key).filter(|v| !v.is_null())
@@ -434,25 +440,32 @@ fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
     let mut from = start;
     loop {
         let quote = from + find_quote(bytes.get(from..)?)?;
-        let escapes = bytes[start..quote].iter().rev().take_while(|&&b| b == b'\\').count();
-        if escapes % 2 == 0 {
+        if quote == start || bytes[quote - 1] != b'\\' || !is_escaped(&bytes[start..quote]) {
             return Some(quote);
         }
         from = quote + 1;
     }
 }
 
-/// Keys and ids are short: a few bytes are cheaper to look at than a call is.
+/// Whether what follows `before` is escaped by it: an odd run of backslashes.
+fn is_escaped(before: &[u8]) -> bool {
+    before.iter().rev().take_while(|&&b| b == b'\\').count() % 2 == 1
+}
+
+/// Keys and ids are short: a few bytes are cheaper to look at here than a call is.
 #[inline]
 fn find_quote(bytes: &[u8]) -> Option<usize> {
-    const NEAR: usize = 16;
-    if let Some(near) = bytes.first_chunk::<NEAR>() {
-        if let Some(at) = near.iter().position(|&b| b == b'"') {
-            return Some(at);
+    const NEAR: usize = 48;
+    let Some(near) = bytes.first_chunk::<NEAR>() else {
+        return memchr(b'"', bytes);
+    };
+    for (i, &part) in near.as_chunks::<16>().0.iter().enumerate() {
+        let quotes = u8x16::new(part).simd_eq(u8x16::splat(b'"')).to_bitmask();
+        if quotes != 0 {
+            return Some(i * 16 + quotes.trailing_zeros() as usize);
         }
-        return memchr(b'"', &bytes[NEAR..]).map(|at| at + NEAR);
     }
-    bytes.iter().position(|&b| b == b'"')
+    memchr(b'"', &bytes[NEAR..]).map(|at| at + NEAR)
 }
 
 /// One past the bracket that closes the one at `start`.

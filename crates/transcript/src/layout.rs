@@ -822,6 +822,14 @@ pub fn walk_projects(root: &Path) -> Walk {
     }
 }
 
+/// As [`walk`], but only the live registry.
+pub fn walk_registry(root: &Path) -> Walk {
+    match root.join("sessions") {
+        sessions if sessions.is_dir() => walk_as(&sessions, Path::new("sessions")),
+        _ => Walk::default(),
+    }
+}
+
 /// The files of a folder which stands for the folder `rel` of a Claude folder.
 pub(crate) fn walk_as(folder: &Path, rel: &Path) -> Walk {
     follow(vec![(folder.to_path_buf(), rel.to_path_buf())])

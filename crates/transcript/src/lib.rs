@@ -4,7 +4,7 @@
 //! release. This crate reads all of it without losing a byte. Content never makes it fail: odd
 //! bytes give a value and [diagnostics](diagnostic), unknown types and members are kept.
 //!
-//! - [`line`]: bytes into lines, each named by its offset
+//! - [`mod@line`]: bytes into lines, each named by its offset
 //! - [`entry`]: lines into entries
 //! - [`session`]: the entries of one file into a session
 //! - [`library`]: all files of a Claude folder joined

@@ -12,7 +12,9 @@ use memchr::memchr;
 pub const HELD: usize = 32 << 20;
 /// What is left of each string of a line that is longer.
 const KEPT_OF_STRING: usize = 64 << 10;
+/// Read at once. The buffer begins smaller: most files are, and it has to be cleared.
 const CHUNK: usize = 256 << 10;
+const FIRST: usize = 32 << 10;
 
 /// One line with its ending.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,8 +120,9 @@ impl<R: Read> LineReader<R> {
         if self.end < CHUNK / 2 && self.buffer.len() > 4 * CHUNK {
             self.buffer = self.buffer[..self.end].to_vec();
         }
-        if self.buffer.len() < self.end + CHUNK {
-            let size = (self.buffer.len() * 2).clamp(CHUNK, HELD + CHUNK).max(self.end + CHUNK);
+        let room = if self.buffer.is_empty() { FIRST } else { CHUNK };
+        if self.buffer.len() < self.end + room {
+            let size = (self.buffer.len() * 2).min(HELD + CHUNK).max(self.end + room);
             self.buffer.resize(size, 0);
         }
         self.end += self.read_some()?;
@@ -239,7 +242,7 @@ mod tests {
 
     #[test]
     fn a_line_longer_than_held_is_cut_down_but_counted_whole() {
-        let long = "x".repeat(HELD + 5);
+        let long = "x".repeat(HELD + 4 * CHUNK);
         let text = format!("{{\"a\":\"{long}\",\"b\":\"\\\\\"}}\n{{\"c\":1}}\n");
         let mut reader = LineReader::new(text.as_bytes(), 0);
         let line = reader.next_line().expect("reads").expect("a line");

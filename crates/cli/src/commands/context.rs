@@ -41,6 +41,7 @@ pub struct ContextArgs {
 /// Shows the context.
 pub fn run(args: &ContextArgs, run: &mut Run) -> Result<Answer, CliError> {
     let open = run.open(&args.session)?;
+    run.shows_damage();
     let opened = Opened::new(&open.session, &open.sources, false);
     let nodes: Vec<usize> = tree::context(&open.session)
         .into_iter()

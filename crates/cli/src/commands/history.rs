@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::io;
 
-use report::filter::{Period, ProjectFilter};
 use report::history::{self, Filter, Ghost, Typed};
 use transcript::id::SessionId;
 use transcript::layout::{FileKind, Found};
@@ -111,21 +110,14 @@ fn read_home(run: &mut Run, home: &Home) -> Vec<Prompt> {
 }
 
 fn filter(args: &HistoryArgs, run: &Run, history: &[Typed]) -> Result<Filter, CliError> {
-    let project = match args.project.as_deref() {
-        Some(".") => Some(ProjectFilter::Folder(run.here()?.to_string_lossy().into_owned())),
-        Some(part) => Some(ProjectFilter::Part(part.into())),
-        None => None,
-    };
+    let project = run.project(args.project.as_deref())?;
     let session = match &args.session {
         Some(name) => {
             Some(name::resolve_id(Noun::Session, name, &candidates(history), &run.here()?)?)
         }
         None => None,
     };
-    let period = Period {
-        since: args.since.as_ref().map(|time| time.start(&run.clock)),
-        until: args.until.as_ref().map(|time| time.end(&run.clock)),
-    };
+    let period = run.period(args.since.as_ref(), args.until.as_ref());
     Ok(Filter { project, session, period, limit: args.limit })
 }
 

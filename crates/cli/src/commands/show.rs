@@ -22,7 +22,7 @@ use crate::error::{Answer, CliError};
 use crate::name::SessionName;
 use crate::run::Run;
 use crate::sessions::OpenSession;
-use crate::terminal::format::{count, size};
+use crate::terminal::format::{count, counted, size};
 use crate::terminal::safe;
 use crate::terminal::style::{self, paint};
 
@@ -165,7 +165,8 @@ pub fn run(args: &ShowArgs, run: &mut Run) -> Result<Answer, CliError> {
             Subject { session: &end.session, sources: &end.sources, open: None, end: Some(&end) };
         return show(args, run, &subject);
     }
-    let open = run.open(&args.session)?;
+    let open = run.open_with_agents(&args.session)?;
+    run.shows_damage();
     let subject =
         Subject { session: &open.session, sources: &open.sources, open: Some(&open), end: None };
     show(args, run, &subject)
@@ -346,7 +347,8 @@ fn raw(
     }
     let left: usize = show::left(session).iter().map(|left| left.numbers.len()).sum();
     if left > 0 && !run.json {
-        run.talk.note(format!("Lines of {left} abandoned attempts are not shown; see `--branch`"));
+        let attempts = counted(left, "abandoned attempt");
+        run.talk.note(format!("Lines of {attempts} are not shown; see `--branch`"));
     }
     Ok(Answer::of(nodes))
 }

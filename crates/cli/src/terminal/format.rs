@@ -20,6 +20,11 @@ pub struct Clock {
 }
 
 impl Clock {
+    /// Now, as transcripts count it.
+    pub fn time(&self) -> Time {
+        Time(self.now.timestamp().as_millisecond())
+    }
+
     /// `2026-04-20 14:30`, or `-` for a time that no calendar has.
     pub fn minute(&self, time: Time) -> String {
         self.print(time, "%Y-%m-%d %H:%M")

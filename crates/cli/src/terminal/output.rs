@@ -73,16 +73,19 @@ impl Output {
         safe::text(raw).lines().try_for_each(|line| self.line(&format!("{indent}{line}")))
     }
 
+    /// Writes the content of a file: every byte as it is, but made safe on a terminal.
+    pub fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if io::stdout().is_terminal() {
+            return self.text(&String::from_utf8_lossy(bytes));
+        }
+        self.sink.writer().write_all(bytes)
+    }
+
     /// Writes one JSON line. There are no colours in it, so it goes past their removal.
     pub fn json(&mut self, value: &impl Serialize) -> io::Result<()> {
         let sink = self.sink.writer();
         wire::write(&mut *sink, value)?;
         sink.write_all(b"\n")
-    }
-
-    /// Writes bytes as they are, past the removal of colours. Not for a terminal.
-    pub fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.sink.writer().write_all(bytes)
     }
 
     /// Writes what is still held and waits for the pager.

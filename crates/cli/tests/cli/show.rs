@@ -123,26 +123,152 @@ fn work() -> Talk {
 
 #[test]
 fn work_at_level_three() {
-    insta::assert_snapshot!(work().case().run("show 3f2a"), @"");
+    insta::assert_snapshot!(work().case().run("show 3f2a"), @"
+    exit 0
+    --- stdout
+    Fix the login
+    /work/app · main · claude-opus-4-6
+    2026-04-20 14:00 – 14:00 (12 s) · 1 turn · 4 calls · 1 error
+    3f2a91c0-0000-4000-8000-000000000001
+
+    ▌ turn 1 · 14:00:01
+    ▌ Fix the login
+
+      · thought  (its text was not stored)
+      · thought  First look.
+      r Read  src/login.rs  2 lines · 2.0 s
+      $ Bash  cargo test # all of it  ✗ exit 101 · 2.0 s
+          error: it does not compile
+            --> src/login.rs
+      e Edit  src/login.rs  +2 −1 · 1.0 s
+           9   fn login() {
+          10 -     a
+          10 +     b
+          11 +     c
+          12   }
+      $ Bash  cargo test  30 lines · 1.0 s
+          test 1 ok
+          test 2 ok
+          test 3 ok
+          … 27 more lines: --entry 10
+
+    Fixed: **all** tests pass.
+
+    ```rust
+    fn login() {}
+    ```
+
+    hidden here: 1 system event; `--detail 4` shows more
+    folded here: 30 lines; `--detail 4` shows more of them, and the numbers for `--entry N`
+    ");
 }
 
 #[test]
 fn fewer_and_more() {
     let case = work().case();
-    insta::assert_snapshot!(case.run("show 3f2a --detail prompts"), @"");
-    insta::assert_snapshot!(case.run("show 3f2a --detail 2"), @"");
+    insta::assert_snapshot!(case.run("show 3f2a --detail prompts"), @"
+    exit 0
+    --- stdout
+    Fix the login
+    /work/app · main · claude-opus-4-6
+    2026-04-20 14:00 – 14:00 (12 s) · 1 turn · 4 calls · 1 error
+    3f2a91c0-0000-4000-8000-000000000001
+
+    ▌ turn 1 · 14:00:01
+    ▌ Fix the login
+
+    hidden here: 2 thoughts, 2 commands, 1 read, 1 edit, 1 answer, 1 system event; `--detail 2` to `4` show more
+    ");
+    insta::assert_snapshot!(case.run("show 3f2a --detail 2"), @"
+    exit 0
+    --- stdout
+    Fix the login
+    /work/app · main · claude-opus-4-6
+    2026-04-20 14:00 – 14:00 (12 s) · 1 turn · 4 calls · 1 error
+    3f2a91c0-0000-4000-8000-000000000001
+
+    ▌ turn 1 · 14:00:01
+    ▌ Fix the login
+
+    Fixed: **all** tests pass.
+
+    ```rust
+    fn login() {}
+    ```
+
+    hidden here: 2 thoughts, 2 commands, 1 read, 1 edit, 1 system event; `--detail 3` and `4` show more
+    ");
     let all = case.run("show 3f2a --detail everything");
-    insta::assert_snapshot!(all.split("#10 ").nth(1).unwrap(), @"");
+    insta::assert_snapshot!(all.split("#10 ").nth(1).unwrap(), @"
+    @4678 14:00:10 call
+      $ Bash  cargo test  30 lines · 1.0 s
+          command: cargo test
+          test 1 ok
+          test 2 ok
+          test 3 ok
+          test 4 ok
+          test 5 ok
+          test 6 ok
+          test 7 ok
+          test 8 ok
+          test 9 ok
+          test 10 ok
+          test 11 ok
+          test 12 ok
+          test 13 ok
+          test 14 ok
+          test 15 ok
+          test 16 ok
+          test 17 ok
+          test 18 ok
+          test 19 ok
+          test 20 ok
+          … 5 more lines: --entry 10
+          test 26 ok
+          test 27 ok
+          test 28 ok
+          test 29 ok
+          test 30 ok
+
+    #12 @5980 14:00:12 answer
+    Fixed: **all** tests pass.
+
+    ```rust
+    fn login() {}
+    ```
+
+    #13 @6534 14:00:13 event
+      - system/turn_duration  1234
+
+    folded here: 5 lines; `--entry N` shows one entry whole
+    ");
 }
 
 #[test]
 fn one_entry_whole() {
     let case = work().case();
-    insta::assert_snapshot!(case.run("show 3f2a --entry 7"), @"");
+    insta::assert_snapshot!(case.run("show 3f2a --entry 7"), @"
+    exit 0
+    --- stdout
+    entry 5 · call · bytes 1,917 to 2,496 of ~/.claude/projects/-work-app/3f2a91c0-0000-4000-8000-000000000001.jsonl
+    result 7 · result · bytes 2,998 to 3,488 of ~/.claude/projects/-work-app/3f2a91c0-0000-4000-8000-000000000001.jsonl
+
+      $ Bash  cargo test # all of it  ✗ exit 101 · 2.0 s
+          command: cargo test
+          # all of it
+          description: Tests
+          error: it does not compile
+            --> src/login.rs
+    ");
     assert!(case.run("show 3f2a --entry 10").contains("test 17 ok"));
     let by_byte = case.run("show 3f2a --entry @10");
     assert!(by_byte.contains("entry 1 · prompt · bytes 0 to "), "{by_byte}");
-    insta::assert_snapshot!(case.run("show 3f2a --entry 99"), @"");
+    insta::assert_snapshot!(case.run("show 3f2a --entry 99"), @"
+    exit 2
+    --- stderr
+    error: The session has no entry 99
+    hint: `--detail 4` shows numbers and offsets
+    ");
 }
 
 #[test]
@@ -150,7 +276,29 @@ fn thinking_and_the_end() {
     let case = work().case();
     let shown = case.run("show 3f2a --thinking");
     assert!(shown.contains("  · thought\n    First look. Then change\n    it all.\n"), "{shown}");
-    insta::assert_snapshot!(case.run("show 3f2a --last 2"), @"");
+    insta::assert_snapshot!(case.run("show 3f2a --last 2"), @"
+    exit 0
+    --- stdout
+    Fix the login
+    /work/app · main · claude-opus-4-6
+    2026-04-20 14:00 – 14:00 (12 s) · 1 turn · 4 calls · 1 error
+    3f2a91c0-0000-4000-8000-000000000001
+
+      $ Bash  cargo test  30 lines · 1.0 s
+          test 1 ok
+          test 2 ok
+          test 3 ok
+          … 27 more lines: --entry 10
+
+    Fixed: **all** tests pass.
+
+    ```rust
+    fn login() {}
+    ```
+
+    hidden here: 1 system event; `--detail 4` shows more
+    folded here: 27 lines; `--detail 4` shows more of them, and the numbers for `--entry N`
+    ");
     assert!(case.run("show 3f2a --last 0").starts_with("exit 1\n"));
 }
 
@@ -169,15 +317,75 @@ fn rewound() -> Talk {
 #[test]
 fn branches_that_were_left() {
     let case = rewound().case();
-    insta::assert_snapshot!(case.run("show 3f2a"), @"");
-    insta::assert_snapshot!(case.run("show 3f2a --branch 1"), @"");
-    insta::assert_snapshot!(case.run("show 3f2a --branch 2"), @"");
+    insta::assert_snapshot!(case.run("show 3f2a"), @"
+    exit 0
+    --- stdout
+    one
+    /work/app · main · claude-opus-4-6
+    2026-04-20 14:00 – 15:15 (1 h 15 m) · 3 turns · 0 calls · 0 errors
+    3f2a91c0-0000-4000-8000-000000000001
+
+    ▌ turn 1 · 14:00:01
+    ▌ one
+
+    1
+
+    ── 1 abandoned attempt, 1 prompt: `--branch 1` ─────────────
+
+    ── 1 h 15 m later ──────────────────────────────────────────
+
+    ▌ turn 2 · 15:15:05
+    ▌ two, well asked
+
+    2
+
+    ▌ turn 3 · 15:15:07
+    ▌ three
+
+    3
+    ");
+    insta::assert_snapshot!(case.run("show 3f2a --branch 1"), @"
+    exit 0
+    --- stdout
+    one
+    /work/app · main · claude-opus-4-6
+    2026-04-20 14:00 – 15:15 (1 h 15 m) · 3 turns · 0 calls · 0 errors
+    3f2a91c0-0000-4000-8000-000000000001
+
+    ▌ turn 1 · 14:00:01
+    ▌ one
+
+    1
+
+    ▌ prompt · 14:00:03
+    ▌ two, badly asked
+
+    2?
+    ");
+    insta::assert_snapshot!(case.run("show 3f2a --branch 2"), @"
+    exit 2
+    --- stderr
+    error: The session has no branch 2
+    hint: The only one is 1
+    ");
 }
 
 #[test]
 fn some_turns() {
     let case = rewound().case();
-    insta::assert_snapshot!(case.run("show 3f2a --turn 2 --detail prompts"), @"");
+    insta::assert_snapshot!(case.run("show 3f2a --turn 2 --detail prompts"), @"
+    exit 0
+    --- stdout
+    one
+    /work/app · main · claude-opus-4-6
+    2026-04-20 14:00 – 15:15 (1 h 15 m) · 3 turns · 0 calls · 0 errors
+    3f2a91c0-0000-4000-8000-000000000001
+
+    ▌ turn 2 · 15:15:05
+    ▌ two, well asked
+
+    hidden here: 1 answer; `--detail 2` to `4` show more
+    ");
     let turns = |range: &str| {
         let shown = case.run(&format!("show 3f2a --turn {range}"));
         shown
@@ -186,7 +394,12 @@ fn some_turns() {
             .collect::<Vec<_>>()
     };
     assert_eq!((turns("2-"), turns("-2"), turns("1-9")), (vec![2, 3], vec![1, 2], vec![1, 2, 3]));
-    insta::assert_snapshot!(case.run("show 3f2a --turn 4"), @"");
+    insta::assert_snapshot!(case.run("show 3f2a --turn 4"), @"
+    exit 2
+    --- stderr
+    error: The session has no turn 4
+    hint: They go from 1 to 3
+    ");
     assert!(case.run("show 3f2a --turn 3-1").contains("turns are `3`"));
 }
 
@@ -203,15 +416,72 @@ fn compacted() -> Talk {
 #[test]
 fn compactions_and_segments() {
     let case = compacted().case();
-    insta::assert_snapshot!(case.run("show 3f2a"), @"");
+    insta::assert_snapshot!(case.run("show 3f2a"), @"
+    exit 0
+    --- stdout
+    before
+    /work/app · main · claude-opus-4-6
+    2026-04-20 14:00 – 14:00 (5 s) · 2 turns · 0 calls · 0 errors
+    3f2a91c0-0000-4000-8000-000000000001
+
+    ▌ turn 1 · 14:00:01
+    ▌ before
+
+    old
+
+    ── compacted · auto · 156.6k → 11k tokens · segment 1 ──────
+
+    summary, 5 lines
+      This session is being continued from a previous conversation that ran out of context.
+      One
+      Two
+      … 2 more lines: --entry 4
+
+    ▌ turn 2 · 14:00:05
+    ▌ after
+
+    new
+
+    folded here: 2 lines; `--detail 4` shows more of them, and the numbers for `--entry N`
+    ");
     let segment = case.run("show 3f2a --segment 0");
     assert!(segment.contains("before") && !segment.contains("▌ after"), "{segment}");
-    insta::assert_snapshot!(case.run("show 3f2a --segment 2"), @"");
+    insta::assert_snapshot!(case.run("show 3f2a --segment 2"), @"
+    exit 2
+    --- stderr
+    error: The session has no segment 2
+    hint: They go from 0 to 1
+    ");
 }
 
 #[test]
 fn the_context() {
-    insta::assert_snapshot!(compacted().case().run("context 3f2a"), @"");
+    insta::assert_snapshot!(compacted().case().run("context 3f2a"), @"
+    exit 0
+    --- stdout
+    3f2a91c0-0000-4000-8000-000000000001
+    segment 1 (of 2) · 4 entries · 112 characters
+    2,143 tokens as of entry 6: 3 read anew, 2,000 from the cache, 100 put into it, 40 written
+    begins with a summary of 104 characters
+
+    #3 @776 14:00:03 boundary
+    ── compacted · auto · 156.6k → 11k tokens · segment 1 ──────
+
+    #4 @1176 14:00:04 summary
+    summary, 5 lines
+      This session is being continued from a previous conversation that ran out of context.
+      One
+      Two
+      Three
+      Four
+
+    #5 @1581 14:00:05 prompt
+    ▌ turn 2 · 14:00:05
+    ▌ after
+
+    #6 @1859 14:00:06 answer
+    new
+    ");
     let records: Vec<Record> = compacted().case().json("context 3f2a");
     let roles: Vec<&str> = records.iter().map(|r| &*r.role).collect();
     assert_eq!(roles, ["boundary", "summary", "prompt", "answer"]);
@@ -245,7 +515,33 @@ fn subagents_below_their_calls() {
     agent.answer("It is in /etc");
     let case = talk.case();
     case.write(&FILE.replace(".jsonl", "/subagents/agent-aaaa1111.jsonl"), &agent.text);
-    insta::assert_snapshot!(case.run("show 3f2a"), @"");
+    insta::assert_snapshot!(case.run("show 3f2a"), @"
+    exit 0
+    --- stdout
+    Explore
+    /work/app · main · claude-opus-4-6
+    2026-04-20 14:00 – 14:00 (5 s) · 1 turn · 2 calls · 0 errors
+    3f2a91c0-0000-4000-8000-000000000001
+
+    ▌ turn 1 · 14:00:01
+    ▌ Explore
+
+      @ Agent  find it  2 lines · 1.0 s
+      │ subagent aaaa1111 · claude-opus-4-6 · 1 call · 3 s
+      │
+      │ ▌ task · 14:00:01
+      │ ▌ Find the config
+      │
+      │   $ Bash  ls /etc  1 line · 1.0 s
+      │       app.conf
+      │
+      │ It is in /etc
+      @ Agent  lost  1 line · 1.0 s
+          subagent file missing (bbbb2222)
+          gone
+
+    Found.
+    ");
     let without = case.run("show 3f2a --no-subagents");
     assert!(
         without.contains("hidden here: 1 subagent;") && !without.contains("ls /etc"),
@@ -272,7 +568,32 @@ fn what_is_not_known_is_shown() {
     talk.push("user", json!({"message": {"role": "user", "content": [
         {"type": "text", "text": "<ide_opened_file>a.rs</ide_opened_file>"}, {"type": "text", "text": "see this"},
         {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAAAAAA"}}]}}));
-    insta::assert_snapshot!(talk.case().run("show 3f2a"), @"");
+    insta::assert_snapshot!(talk.case().run("show 3f2a"), @r#"
+    exit 0
+    --- stdout
+    hello
+    /work/app · main
+    2026-04-20 14:00 – 14:00 (3 s) · 2 turns · 0 calls · 0 errors
+    3f2a91c0-0000-4000-8000-000000000001
+      1 damaged line; `recount doctor` shows where
+      the last turn was not answered
+
+    ▌ turn 1 · 14:00:01
+    ▌ hello
+
+      ? unknown type  holo-deck, 90 B
+      ? damaged line  7 B, no record
+          .344Z"}
+
+    ── interrupted by the person ───────────────────────────────
+
+    ── API error ───────────────────────────────────────────────
+    API Error: 529
+
+    ▌ turn 2 · 14:00:04
+    ▌ see this
+    ▌ [image/png, 6 bytes]
+    "#);
 }
 
 #[test]
@@ -288,7 +609,23 @@ fn stream_json_from_standard_input() {
     let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
     let case = Case::new("");
     let output = case.command().args(["show", "-"]).write_stdin(text).output().unwrap();
-    insta::assert_snapshot!(case.shown(&output), @"");
+    insta::assert_snapshot!(case.shown(&output), @"
+    exit 0
+    --- stdout
+    (no title)
+    /w · claude-x
+    0 turns · 1 call · 0 errors
+    s1
+
+      @ Task  look  1 line
+      │ subagent in the same file · 1 entry
+      │
+      │ inner
+
+    Done.
+
+    hidden here: 1 system event, 1 bookkeeping line; `--detail 4` shows more
+    ");
 }
 
 #[test]
@@ -451,5 +788,15 @@ fn the_end_of_a_large_file() {
     talk.prompt("the last").answer("the end");
     assert!(talk.text.len() > 9 << 20);
     let shown = talk.case().run("show 3f2a --last 2");
-    insta::assert_snapshot!(shown, @"");
+    insta::assert_snapshot!(shown, @"
+    exit 0
+    --- stdout
+    3f2a91c0-0000-4000-8000-000000000001
+    only the last 262.1 kB of 12.0 MB were read: entries have offsets for numbers, and subagents and what was said before are not known
+
+    ▌ prompt · 14:00:01
+    ▌ the last
+
+    the end
+    ");
 }

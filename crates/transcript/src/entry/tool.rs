@@ -97,10 +97,12 @@ pub fn path_of<'a>(
 ) -> Option<Cow<'a, str>> {
     let from_result = || {
         let result = result?;
-        result
-            .string("filePath")
-            .or_else(|| result.string("notebook_path"))
-            .or_else(|| result.get("file")?.string("filePath"))
+        let text = |object: Raw<'a>, key: &str| object.first(key).and_then(Raw::text);
+        match tool {
+            "Read" => text(result.first("file")?, "filePath"),
+            "NotebookEdit" => text(result, "notebook_path"),
+            _ => text(result, "filePath"),
+        }
     };
     match tool {
         "Read" | "Edit" | "Write" | "MultiEdit" | "NotebookEdit" | "NotebookRead" => from_result()
@@ -141,7 +143,8 @@ pub fn change(tool: &str, input: Option<Raw<'_>>, result: Option<Raw<'_>>) -> Op
 type Counts = (u32, u32, bool, bool);
 
 fn from_result(tool: &str, result: Raw<'_>, input: Option<Raw<'_>>) -> Counts {
-    let created = result.get("type").and_then(Raw::str).is_some_and(|t| t.is("create"));
+    let created =
+        tool == "Write" && result.first("type").and_then(Raw::str).is_some_and(|t| t.is("create"));
     if created {
         let lines = result.get("content").and_then(Raw::str).map_or(0, count_lines);
         return (lines, 0, true, false);

@@ -88,9 +88,9 @@ impl Builder {
         self.consumed
     }
 
-    /// Lines read so far.
+    /// Lines read so far, an open one at the end included.
     pub fn lines(&self) -> u64 {
-        self.lines
+        self.lines + u64::from(self.open_line)
     }
 
     /// Entries read so far.
@@ -109,12 +109,18 @@ impl Builder {
 
     /// Takes one line. One without a newline is the file's end: taken only if it is whole.
     pub fn line(&mut self, line: Line<'_>) {
-        if std::mem::take(&mut self.open_line) && line.bytes.trim_ascii().is_empty() {
+        if self.open_line && line.is_finished() && line.bytes.trim_ascii().is_empty() {
             self.consumed = line.offset + line.length;
+            self.open_line = false;
+            self.lines += 1;
             return;
         }
-        if !line.is_finished() && !self.is_whole(line) {
-            return self.note(DiagnosticKind::Unfinished, line.offset, line.length);
+        let line = match line.is_finished() {
+            true => line,
+            false => self.whole_part(line),
+        };
+        if line.bytes.is_empty() {
+            return;
         }
         let mut odd = std::mem::take(&mut self.scratch);
         Entry::read(line, &mut odd, |entry| self.push(&entry));
@@ -122,19 +128,30 @@ impl Builder {
             self.keep(diagnostic);
         }
         self.scratch = odd;
-        self.lines += 1;
         self.consumed = line.offset + line.length;
         self.open_line = !line.is_finished();
+        self.lines += u64::from(line.is_finished());
     }
 
-    /// Whether a line without newline holds nothing but whole records.
-    fn is_whole(&self, line: Line<'_>) -> bool {
-        let (mut odd, mut whole, mut any) = (Vec::new(), true, false);
+    /// The whole records at the beginning of a line without newline; the rest is noted and left
+    /// for the next read.
+    fn whole_part<'l>(&mut self, line: Line<'l>) -> Line<'l> {
+        let (mut odd, mut end, mut is_broken) = (Vec::new(), line.offset, false);
         Entry::read(line, &mut odd, |entry| {
-            whole &= entry.kind != Kind::Damaged;
-            any = true;
+            is_broken |= entry.kind == Kind::Damaged;
+            if !is_broken {
+                end = entry.offset + entry.bytes.len() as u64;
+            }
         });
-        whole && any
+        if line.is_condensed() && !is_broken {
+            return line;
+        }
+        let whole = if line.is_condensed() { 0 } else { (end - line.offset) as usize };
+        let rest = &line.bytes[whole..];
+        if !rest.iter().all(u8::is_ascii_whitespace) {
+            self.note(DiagnosticKind::Unfinished, end, line.length - whole as u64);
+        }
+        Line { length: whole as u64, bytes: &line.bytes[..whole], ..line }
     }
 
     fn note(&mut self, kind: DiagnosticKind, offset: u64, length: u64) {
@@ -464,7 +481,7 @@ impl Builder {
 
     fn attachment(&mut self, entry: &Entry<'_>, node: &mut Node) {
         let Some(attachment) = entry.field("attachment") else { return };
-        if !attachment.get("type").and_then(Raw::str).is_some_and(|t| t.is("queued_command")) {
+        if !attachment.first("type").and_then(Raw::str).is_some_and(|t| t.is("queued_command")) {
             return;
         }
         let is_prompt =
@@ -489,7 +506,7 @@ impl Builder {
     /// Of all signs of life only a subagent's matters: it names its call.
     fn progress(&mut self, entry: &Entry<'_>) {
         let Some(data) = entry.field("data") else { return };
-        if memchr::memmem::find(data.bytes(), b"\"agent_progress\"").is_none() {
+        if !data.first("type").and_then(Raw::str).is_some_and(|t| t.is("agent_progress")) {
             return;
         }
         let Some(agent) = data.string("agentId") else { return };

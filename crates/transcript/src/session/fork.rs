@@ -181,6 +181,8 @@ struct Judge<'a> {
     way: &'a [Option<State>],
     /// The anchor above each node.
     talk_above: Vec<u32>,
+    /// The response that each node is part of or a result for.
+    response: Vec<u32>,
     /// The last node in the file that hangs below each node.
     last_below: Vec<u32>,
     /// Whether a person speaks at or below each node.
@@ -199,6 +201,7 @@ impl<'a> Judge<'a> {
             tree,
             way,
             talk_above: vec![NONE; size],
+            response: vec![NONE; size],
             last_below: (0..size as u32).collect(),
             person: vec![false; size],
             answer: vec![false; size],
@@ -212,6 +215,9 @@ impl<'a> Judge<'a> {
             if up != NONE {
                 judge.talk_above[index] = tree.anchor[up as usize];
             }
+        }
+        for &index in &tree.order {
+            judge.find_response(index as usize);
         }
         for &index in tree.order.iter().rev() {
             judge.sum_up(index as usize);
@@ -234,11 +240,20 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Whether the node goes on with the response that it hangs on.
+    fn find_response(&mut self, index: usize) {
+        let above = self.talk_above[index];
+        self.response[index] = match self.facts.nodes[index].role {
+            Role::Result if above != NONE => self.response[above as usize],
+            _ => self.facts.nodes[index].message,
+        };
+    }
+
+    /// Whether the node goes on with the response that it hangs on. While it streams, its next
+    /// block may hang on the result of its last call.
     fn continues(&self, index: usize) -> bool {
         let above = self.talk_above[index];
         let message = self.facts.nodes[index].message;
-        above != NONE && message != NONE && self.facts.nodes[above as usize].message == message
+        above != NONE && message != NONE && self.response[above as usize] == message
     }
 
     /// All forks, and a verdict on each node that is not on the way but beside another.

@@ -100,6 +100,21 @@ fn parallel_calls_are_no_branches() {
 }
 
 #[test]
+fn a_response_goes_on_below_a_result_while_it_streams() {
+    let s = session(&[
+        user("u1", "-", "go"),
+        call("a1", "u1", "m1", "t1"),
+        call("a2", "a1", "m1", "t2"),
+        result("r1", "a1", "t1", false),
+        call("a3", "r1", "m1", "t3"),
+        result("r3", "a3", "t3", false),
+        result("r2", "a2", "t2", false),
+        answer("a4", "r2", "m2"),
+    ]);
+    assert_eq!((states(&s).as_str(), kinds(&s)), ("AAAAAAAA", vec!["parallel"]));
+}
+
+#[test]
 fn a_rewind_leaves_a_branch() {
     let s = session(&[
         user("u1", "-", "one"),
@@ -352,6 +367,7 @@ fn all(session: &Session) -> String {
             session.branches(),
             session.leaf(),
             session.title(),
+            session.lines(),
             session.calls().iter().map(|c| (c.node(), c.result(), c.is_error)).collect::<Vec<_>>(),
         )
     )
@@ -375,6 +391,9 @@ fn any_line() -> impl Strategy<Value = String> {
         )),
         Just("{\"type\":\"tag\"}{\"type\":\"tag\"}\n".into()),
         Just(".344Z\"}\n".into()),
+        Just("{\"type\":\"tag\"}}".into()),
+        Just("{\"type\":\"tag\"}".into()),
+        Just("\n".into()),
         Just("{\"type\":\"user\",\"uuid\":\"b\",\"mess\n".into()),
     ]
 }

@@ -3,7 +3,7 @@
 //! The name is resolved by the names of files alone: reading the library to find one file would
 //! cost more than the end of it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use report::record::{Detail, Opened};
 use report::show::{self, Part};
@@ -40,8 +40,14 @@ pub fn of(
     last: usize,
     detail: Detail,
 ) -> Result<Option<End>, CliError> {
-    let Some(path) = find(run, name)? else { return Ok(None) };
-    let mut source = Source::open(&path)?;
+    match find(run, name)? {
+        Some(path) => read(&path, last, detail),
+        None => Ok(None),
+    }
+}
+
+fn read(path: &Path, last: usize, detail: Detail) -> Result<Option<End>, CliError> {
+    let mut source = Source::open(path)?;
     let size = source.size()?;
     if size <= WHOLE_MOST {
         return Ok(None);
@@ -80,5 +86,49 @@ fn candidate(found: &Found) -> Option<Candidate> {
             Some(Candidate::new(session.clone(), found.path.clone(), found.modified))
         }
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    /// A transcript of so many prompts, each with an answer of `length`.
+    fn file(prompts: usize, length: usize) -> tempfile::NamedTempFile {
+        let mut file = tempfile::NamedTempFile::new().expect("a file");
+        let padding = "x".repeat(length);
+        for n in 0..prompts {
+            writeln!(
+                file,
+                r#"{{"parentUuid":null,"uuid":"p{n}","sessionId":"s","type":"user","message":{{"role":"user","content":"{n}"}}}}
+{{"parentUuid":"p{n}","uuid":"a{n}","sessionId":"s","type":"assistant","message":{{"content":[{{"type":"text","text":"{padding}"}}]}}}}"#
+            )
+            .expect("written");
+        }
+        file
+    }
+
+    fn end(prompts: usize, length: usize) -> End {
+        let file = file(prompts, length);
+        let end = read(file.path(), 20, Detail::Work).expect("readable").expect("large");
+        // Whatever is shown of it has been read: the file may go.
+        file.as_file().set_len(0).expect("emptied");
+        let opened = Opened::new(&end.session, &end.sources, true);
+        for node in 0..end.session.nodes().len() {
+            let record = opened.record(node).expect("held").expect("a record");
+            assert!(record.number.is_none() && record.turn.is_none());
+            assert_eq!(opened.bytes(node).expect("held").len(), record.length as usize);
+        }
+        end
+    }
+
+    #[test]
+    fn less_than_eight_megabytes_are_read() {
+        let small = end(10_000, 2_000);
+        assert!(small.size > 20 << 20 && small.bytes_read == 256 << 10, "{}", small.bytes_read);
+        // Ten answers are more than that: the end is shorter than asked for.
+        let large = end(20, 1 << 20);
+        assert!(large.size > 20 << 20 && large.bytes_read < 8 << 20, "{}", large.bytes_read);
     }
 }

@@ -130,7 +130,7 @@ pub fn foot(page: &mut Page<'_>, hidden: &Hidden, numbers: bool) -> io::Result<(
         let next = match page.look.detail {
             Detail::Prompts => "`--detail 2` to `4` show more",
             Detail::Conversation => "`--detail 3` and `4` show more",
-            _ => "`--detail 4` shows them",
+            _ => "`--detail 4` shows more",
         };
         lines.push(format!("hidden here: {}; {next}", words.join(", ")));
     }

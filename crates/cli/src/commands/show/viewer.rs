@@ -142,8 +142,12 @@ impl<'a> Viewer<'a> {
     ) -> Result<(), CliError> {
         call::line(&mut self.page, call)?;
         call::input(&mut self.page, call, hint)?;
+        let before = self.shown;
         self.children(stage, call.key, links)?;
-        call::outcome(&mut self.page, call, hint)?;
+        // The last words of a subagent are its result, and have just been read.
+        if self.shown == before || self.page.look.has_places() {
+            call::outcome(&mut self.page, call, hint)?;
+        }
         Ok(())
     }
 

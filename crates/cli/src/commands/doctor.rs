@@ -1,0 +1,314 @@
+//! `recount doctor`: drift and damage.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fs::File;
+use std::path::Path;
+
+use report::doctor::Findings;
+use transcript::json::Raw;
+use transcript::layout::{FileKind, Found, Problem};
+use transcript::side::index;
+use transcript::time::Time;
+
+use crate::error::{Answer, CliError};
+use crate::read;
+use crate::run::{Home, Run};
+use crate::terminal::format::{count, counted, size};
+use crate::terminal::safe;
+use crate::terminal::style::{self, paint};
+use crate::wire;
+use crate::wire::doctor::Finding;
+
+/// Drift and damage: unknown names by version, damaged lines, missing parents, entries in the
+/// wrong file, stale indexes, and what Claude Code deletes next.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  recount doctor                what is odd in your Claude folder
+  recount doctor --places       with the file and byte of each damaged place
+  recount doctor --json         one JSON line per finding
+
+Nothing is changed. Unknown names are kept and shown everywhere; they are listed here
+because a new version of Claude Code writes something that recount has no words for yet.")]
+pub struct DoctorArgs {
+    /// Show the place of each damaged line
+    #[arg(long)]
+    places: bool,
+}
+
+/// What one file's tree says.
+struct Tree {
+    missing: usize,
+    circles: usize,
+    repeated: usize,
+}
+
+/// Looks and prints.
+pub fn run(args: &DoctorArgs, run: &mut Run) -> Result<Answer, CliError> {
+    let homes = run.homes()?;
+    let (library, trees) = run.library(|_, session, _| {
+        let nodes = session.nodes().iter();
+        let number =
+            |is: fn(&transcript::session::Node) -> bool| nodes.clone().filter(|n| is(n)).count();
+        let tree = Tree {
+            missing: number(|n| n.is_orphan()),
+            circles: number(|n| n.is_cycle()),
+            repeated: number(|n| n.is_repeat()),
+        };
+        (tree.missing + tree.circles + tree.repeated > 0).then_some(tree)
+    })?;
+    let mut findings = inspect(run, &homes);
+    for (card, tree) in library.cards.iter().zip(trees) {
+        let file = card.found.path.display().to_string();
+        if let Some(Tree { missing, circles, repeated }) = tree {
+            findings.push(Finding::BrokenParents {
+                file: file.clone(),
+                missing,
+                circles,
+                repeated,
+            });
+        }
+        for (session, entries) in &card.strays {
+            let session = session.to_string();
+            findings.push(Finding::WrongFile { file: file.clone(), session, entries: *entries });
+        }
+    }
+    findings.extend(set_aside(&homes));
+    findings.extend(stale_indexes(run, &homes));
+    findings.extend(homes.iter().map(|home| retention(run, home)));
+    if run.json {
+        findings.iter().try_for_each(|finding| run.out.json(finding))?;
+    } else {
+        print(run, &findings, args.places)?;
+    }
+    Ok(Answer::Found)
+}
+
+/// Every name in every transcript, in parallel.
+fn inspect(run: &mut Run, homes: &[Home]) -> Vec<Finding> {
+    use rayon::prelude::*;
+    let files: Vec<&Found> =
+        homes.iter().flat_map(|h| &h.files).filter(|f| f.kind.is_transcript()).collect();
+    let progress = run.progress(&files);
+    let each: Vec<Result<(Findings, String), Problem>> = files
+        .par_iter()
+        .with_max_len(1)
+        .map(|found| {
+            let open = || Findings::of(File::open(&found.path)?);
+            let findings = open().map_err(|error| Problem::new(&found.path, error));
+            progress.step(found.size);
+            findings.map(|f| (f, found.path.display().to_string()))
+        })
+        .collect();
+    drop(progress);
+    let mut all = Findings::default();
+    let mut damage = Vec::new();
+    let mut read = 0;
+    for result in each {
+        // The library has warned of this file already.
+        let Ok((mut findings, file)) = result else { continue };
+        read += 1;
+        damage.extend(std::mem::take(&mut findings.damage).into_iter().map(|d| Finding::Damage {
+            kind: d.kind.name(),
+            file: file.clone(),
+            offset: d.offset,
+            length: d.length,
+        }));
+        all.add(findings);
+    }
+    summed(all, read, damage)
+}
+
+fn summed(all: Findings, files: usize, damage: Vec<Finding>) -> Vec<Finding> {
+    let Findings { types, unknown, odd, lone_surrogates, lines, bytes, .. } = all;
+    let mut findings = vec![Finding::Checked { files, lines, bytes, entries: types }];
+    findings.extend(unknown.into_iter().map(|((kind, name), seen)| Finding::Unknown {
+        kind: kind.name(),
+        name,
+        count: seen.count,
+        versions: seen.versions,
+    }));
+    findings.extend(odd.into_iter().map(|(kind, count)| Finding::Odd { kind: kind.name(), count }));
+    if lone_surrogates > 0 {
+        findings.push(Finding::Odd { kind: "lone-surrogate", count: lone_surrogates });
+    }
+    findings.extend(damage);
+    findings
+}
+
+fn set_aside(homes: &[Home]) -> Vec<Finding> {
+    let files = homes.iter().flat_map(|home| &home.files);
+    let aside = files.filter(|f| matches!(f.kind, FileKind::SetAside { .. }));
+    aside.map(|f| Finding::SetAside { file: f.path.display().to_string(), size: f.size }).collect()
+}
+
+fn stale_indexes(run: &mut Run, homes: &[Home]) -> Vec<Finding> {
+    let mut stale = Vec::new();
+    for home in homes {
+        for found in &home.files {
+            let FileKind::SessionsIndex { project_slug } = &found.kind else { continue };
+            let Some(bytes) = run.or_skip(read::whole(&found.path)) else { continue };
+            let (index, odd) = index::parse(&bytes);
+            run.count_damage(&odd);
+            let there: HashSet<&str> = home
+                .files
+                .iter()
+                .filter_map(|f| match &f.kind {
+                    FileKind::Session { project_slug: slug, session } if slug == project_slug => {
+                        Some(session.as_str())
+                    }
+                    _ => None,
+                })
+                .collect();
+            let named: HashSet<&str> =
+                index.entries.iter().filter_map(|e| Some(e.session.as_ref()?.as_str())).collect();
+            let (missing, unlisted) =
+                (named.difference(&there).count(), there.difference(&named).count());
+            if missing + unlisted > 0 {
+                let file = found.path.display().to_string();
+                stale.push(Finding::StaleIndex { file, missing, unlisted });
+            }
+        }
+    }
+    stale
+}
+
+/// Claude Code's own default.
+const KEPT_DAYS: u64 = 30;
+const DAY_MS: i64 = 86_400_000;
+
+fn retention(run: &Run, home: &Home) -> Finding {
+    let set = cleanup_days(&home.root);
+    let days = set.unwrap_or(KEPT_DAYS);
+    let now = run.clock.time();
+    let keep = i64::try_from(days).unwrap_or(i64::MAX / DAY_MS).saturating_mul(DAY_MS);
+    let mut ends: Vec<(i64, &Found)> = home
+        .files
+        .iter()
+        .filter(|f| matches!(f.kind, FileKind::Session { .. }))
+        .filter_map(|f| Some((f.modified?.0.saturating_add(keep), f)))
+        .collect();
+    ends.sort_by_key(|(end, _)| *end);
+    let overdue = ends.iter().filter(|(end, _)| *end < now.0).count();
+    let next = ends.get(overdue);
+    Finding::Retention {
+        days,
+        from: if set.is_some() { "settings.json" } else { "default" },
+        overdue,
+        within_week: ends
+            .iter()
+            .filter(|(end, _)| (now.0..now.0 + 7 * DAY_MS).contains(end))
+            .count(),
+        next: next.map(|(_, found)| found.path.display().to_string()),
+        next_time: next.and_then(|(end, _)| wire::time(Some(Time(*end)))),
+    }
+}
+
+/// `cleanupPeriodDays` of the folder's settings.
+fn cleanup_days(root: &Path) -> Option<u64> {
+    let bytes = read::whole(&root.join("settings.json")).ok()?;
+    Raw::new(&bytes).ok()?.get("cleanupPeriodDays")?.u64()
+}
+
+fn print(run: &mut Run, findings: &[Finding], places: bool) -> Result<(), CliError> {
+    let mut hidden = 0;
+    for finding in findings {
+        if matches!(finding, Finding::Damage { .. }) && !places {
+            hidden += 1;
+            continue;
+        }
+        let (head, text) = words(finding);
+        run.out.line(&format!(
+            "{}  {}",
+            paint(head_style(finding), &format!("{head:<16}")),
+            safe::line(&text)
+        ))?;
+    }
+    if hidden > 0 {
+        run.talk.note(format!("{}: `--places` shows where", counted(hidden, "damaged place")));
+    }
+    Ok(())
+}
+
+fn head_style(finding: &Finding) -> anstyle::Style {
+    match finding {
+        Finding::Checked { .. } | Finding::Retention { .. } => style::NAME,
+        Finding::Unknown { .. } | Finding::StaleIndex { .. } | Finding::SetAside { .. } => {
+            style::ACTIVE
+        }
+        _ => style::BAD,
+    }
+}
+
+fn words(finding: &Finding) -> (&'static str, String) {
+    match finding {
+        Finding::Checked { files, lines, bytes, entries } => (
+            "checked",
+            format!(
+                "{}, {} lines, {}: {}",
+                counted(*files, "transcript"),
+                count(*lines),
+                size(*bytes),
+                most(entries, 8)
+            ),
+        ),
+        Finding::Unknown { kind, name, count: number, versions } => (
+            "unknown",
+            format!("{kind} {name}, {} times, versions {}", count(*number), span(versions)),
+        ),
+        Finding::Odd { kind, count: number } => {
+            ("odd", format!("{kind}, {} times", count(*number)))
+        }
+        Finding::Damage { kind, file, offset, length } => {
+            ("damage", format!("{kind} at byte {offset}, {} in {file}", size(*length)))
+        }
+        Finding::BrokenParents { file, missing, circles, repeated } => (
+            "tree",
+            format!(
+                "{missing} missing parents, {circles} circles, {repeated} entries written again in {file}"
+            ),
+        ),
+        Finding::WrongFile { file, session, entries } => {
+            ("wrong file", format!("{entries} entries of {session} in {file}"))
+        }
+        Finding::SetAside { file, size: bytes } => {
+            ("set aside", format!("{}, {file}", size(*bytes)))
+        }
+        Finding::StaleIndex { file, missing, unlisted } => (
+            "stale index",
+            format!("names {missing} sessions that are gone, misses {unlisted}: {file}"),
+        ),
+        Finding::Retention { days, from, overdue, within_week, next, next_time } => (
+            "retention",
+            format!(
+                "Claude Code deletes after {days} days ({from}): {overdue} overdue, {within_week} within a week{}",
+                match (next, next_time) {
+                    (Some(file), Some(time)) => format!(", next {file} at {time}"),
+                    _ => String::new(),
+                }
+            ),
+        ),
+    }
+}
+
+/// The most frequent names.
+fn most(counts: &BTreeMap<String, u64>, number: usize) -> String {
+    let mut all: Vec<_> = counts.iter().collect();
+    all.sort_by_key(|(name, count)| (std::cmp::Reverse(**count), (*name).clone()));
+    let shown: Vec<String> = all
+        .iter()
+        .take(number)
+        .map(|(name, number)| format!("{name} {}", count(**number)))
+        .collect();
+    let more = all.len().saturating_sub(number);
+    if more > 0 { format!("{}, {more} other types", shown.join(", ")) } else { shown.join(", ") }
+}
+
+fn span(versions: &BTreeMap<String, u64>) -> String {
+    let named: Vec<&str> = versions.keys().map(String::as_str).filter(|v| !v.is_empty()).collect();
+    match named.as_slice() {
+        [] => "not given".into(),
+        [one] => (*one).into(),
+        [first, .., last] => format!("{first} to {last}"),
+    }
+}

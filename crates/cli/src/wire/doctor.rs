@@ -1,0 +1,102 @@
+//! Lines of `recount doctor --json`.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+/// One finding.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Finding {
+    /// What was looked at.
+    Checked {
+        /// Transcripts.
+        files: usize,
+        /// Lines in them.
+        lines: u64,
+        /// Bytes in them.
+        bytes: u64,
+        /// Entries by type.
+        entries: BTreeMap<String, u64>,
+    },
+    /// A name that is not known.
+    Unknown {
+        /// `type`, `subtype`, `attachment`, `progress`, `block`, `field`, `result-field`.
+        kind: &'static str,
+        /// The name.
+        name: String,
+        /// How often.
+        count: u64,
+        /// In which versions of Claude Code, with counts.
+        versions: BTreeMap<String, u64>,
+    },
+    /// A kind of oddity.
+    Odd {
+        /// Which.
+        kind: &'static str,
+        /// How often.
+        count: u64,
+    },
+    /// A damaged place.
+    Damage {
+        /// Which oddity.
+        kind: &'static str,
+        /// The file.
+        file: String,
+        /// Where it begins.
+        offset: u64,
+        /// How many bytes.
+        length: u64,
+    },
+    /// Entries whose parent is not in the file, or whose parents run in a circle.
+    BrokenParents {
+        /// The file.
+        file: String,
+        /// Missing parents.
+        missing: usize,
+        /// Circles.
+        circles: usize,
+        /// Entries written again.
+        repeated: usize,
+    },
+    /// Entries of another session in a session's file.
+    WrongFile {
+        /// The file.
+        file: String,
+        /// Whose entries they are.
+        session: String,
+        /// How many.
+        entries: usize,
+    },
+    /// A transcript that was put aside.
+    SetAside {
+        /// The file.
+        file: String,
+        /// Its size.
+        size: u64,
+    },
+    /// An index that does not say what is there.
+    StaleIndex {
+        /// The file.
+        file: String,
+        /// Sessions that it names and that are not there.
+        missing: usize,
+        /// Sessions that are there and that it does not name.
+        unlisted: usize,
+    },
+    /// What Claude Code deletes next.
+    Retention {
+        /// After so many days.
+        days: u64,
+        /// Where that number comes from.
+        from: &'static str,
+        /// Transcripts that are older already.
+        overdue: usize,
+        /// Transcripts that will be within a week.
+        within_week: usize,
+        /// The next one.
+        next: Option<String>,
+        /// When.
+        next_time: Option<String>,
+    },
+}

@@ -1,0 +1,183 @@
+//! The examples of the descriptions that the project was founded on, as they give them.
+//! Where a description errs, the test says what is read instead.
+
+use transcript::entry::message::BlockKind;
+use transcript::entry::{Entry, Kind, tool};
+use transcript::id::Key;
+use transcript::json::Raw;
+use transcript::prompt::Voice;
+use transcript::session::{Builder, Options, Session};
+use transcript::side::backup;
+use transcript::time::Time;
+
+/// The example with its white space taken out: files hold one record per line.
+fn line(json: &str) -> String {
+    let value: serde_json::Value = serde_json::from_str(json).expect("the example is JSON");
+    value.to_string()
+}
+
+fn session(examples: &[&str]) -> Session {
+    let file: String = examples.iter().map(|e| line(e) + "\n").collect();
+    let mut builder = Builder::new();
+    builder.read(file.as_bytes()).expect("memory reads");
+    builder.finish(&Options::default())
+}
+
+#[track_caller]
+fn check(example: &str, look: impl Fn(&Entry<'_>)) {
+    let line = line(example);
+    look(&Entry::of(line.as_bytes(), 0));
+}
+
+#[test]
+fn seed_001_user_and_assistant() {
+    check(
+        r#"{"parentUuid":null,"isSidechain":false,"userType":"external","cwd":"/Users/linguanguo/dev/dayfold_webapp","sessionId":"0340f328-33c2-42fb-b9fa-ae58a9d8a799","version":"2.0.60","gitBranch":"lgg/dev","type":"user","message":{"role":"user","content":"review 一下现在的 langgraph 图设计"},"uuid":"880a9364-634b-4cc1-9acb-7992e89e69b8","timestamp":"2025-12-07T04:18:24.082Z","thinkingMetadata":{"level":"none","disabled":true,"triggers":[]},"todos":[]}"#,
+        |e| {
+            assert_eq!((e.kind, Voice::of(e)), (Kind::User, Voice::Prompt));
+            assert_eq!(
+                e.message.as_ref().and_then(|m| m.text()).as_deref(),
+                Some("review 一下现在的 langgraph 图设计")
+            );
+            assert_eq!(e.git_branch.map(|b| b.text().into_owned()).as_deref(), Some("lgg/dev"));
+            assert!(e.field("thinkingMetadata").is_some() && e.field("todos").is_some());
+        },
+    );
+    check(
+        r#"{"parentUuid":"87b6fe83-7a09-4aca-9377-052735b46545","message":{"model":"claude-opus-4-5-20251101","role":"assistant","content":[{"type":"tool_use","id":"toolu_018Dk8tSPFgQJN2S1haw7Kw4","name":"Task","input":{"description":"Explore LangGraph V3 graph","prompt":"Thoroughly explore the LangGraph V3 graph...","subagent_type":"Explore"}}]},"type":"assistant","uuid":"c24724ea-c3af-44f6-8f87-dd81b705e583"}"#,
+        |e| {
+            let call = e.blocks()[0];
+            assert_eq!(call.kind, BlockKind::ToolUse);
+            let subject = tool::subject("Task", call.input.expect("an input"));
+            assert_eq!(subject.as_deref(), Some("Explore LangGraph V3 graph"));
+        },
+    );
+}
+
+#[test]
+fn seed_001_compaction() {
+    let s = session(&[
+        r#"{"parentUuid":null,"type":"user","message":{"role":"user","content":"go"},"uuid":"91049500-4044-4e87-acb0-3842774db4ec","timestamp":"2025-12-07T07:40:00.000Z"}"#,
+        r#"{"parentUuid":null,"logicalParentUuid":"91049500-4044-4e87-acb0-3842774db4ec","sessionId":"0340f328-33c2-42fb-b9fa-ae58a9d8a799","type":"system","subtype":"compact_boundary","content":"Conversation compacted","isMeta":false,"timestamp":"2025-12-07T07:48:48.698Z","uuid":"4833fe7a-6ec2-4701-a547-82a92a02cf8a","level":"info","compactMetadata":{"trigger":"auto","preTokens":156579}}"#,
+        r#"{"parentUuid":"4833fe7a-6ec2-4701-a547-82a92a02cf8a","type":"user","message":{"role":"user","content":"This session is being continued from a previous conversation that ran out of context. The conversation is summarized below:\nAnalysis:\n..."},"isVisibleInTranscriptOnly":true,"isCompactSummary":true,"uuid":"0456c057-773d-4a14-bef3-5ea6a2953604","timestamp":"2025-12-07T07:48:48.698Z"}"#,
+    ]);
+    assert_eq!(s.segments().len(), 2);
+    let compaction = &s.compactions()[0];
+    assert_eq!(
+        (compaction.trigger.as_deref(), compaction.pre_tokens),
+        (Some("auto"), Some(156_579))
+    );
+    assert_eq!(compaction.summary_node(), Some(2));
+}
+
+#[test]
+fn seed_001_events_and_bookkeeping() {
+    check(
+        r#"{"parentUuid":"473b0706-6be5-4206-ace9-2cb6cee3ea02","sessionId":"0340f328-33c2-42fb-b9fa-ae58a9d8a799","type":"system","subtype":"stop_hook_summary","hookCount":1,"hookInfos":[{"command":"(pgrep -f termsupervisor >/dev/null) || true"}],"hookErrors":[],"preventedContinuation":false,"stopReason":"","hasOutput":true,"level":"suggestion","timestamp":"2025-12-07T04:21:46.651Z","uuid":"fdf8c340-37e4-4f38-95bd-c9ec6c8f0360","toolUseID":"0b007e3b-c3e4-428f-a387-3ac11cc134b0"}"#,
+        |e| {
+            assert!(
+                e.is_subtype("stop_hook_summary")
+                    && e.field("hookCount").and_then(Raw::u64) == Some(1)
+            )
+        },
+    );
+    check(
+        r#"{"type":"summary","summary":"LangGraph distributed workflow shutdown mechanism analysis","leafUuid":"91049500-4044-4e87-acb0-3842774db4ec"}"#,
+        |e| assert_eq!((e.kind, e.leaf.is_some(), e.session), (Kind::Bookkeeping, true, None)),
+    );
+    check(
+        r#"{"type":"file-history-snapshot","messageId":"d25d71ef-9398-43cd-aa8a-b9bc4a385ade","snapshot":{"messageId":"880a9364-634b-4cc1-9acb-7992e89e69b8","trackedFileBackups":{"docs/refactor_graph.md":{"backupFileName":"d358f484ed29fb31@v1","version":1,"backupTime":"2025-12-07T04:20:56.513Z"}},"timestamp":"2025-12-07T04:18:24.087Z"},"isSnapshotUpdate":true}"#,
+        |e| {
+            let (snapshot, odd) = backup::snapshot(Raw::new(e.bytes).expect("an object"));
+            assert!(odd.is_empty());
+            assert_eq!(snapshot.files.len(), 1);
+            // The hash is of the absolute path, not "derived from the path" in some way.
+            let path = |text: &str| transcript::path::RecordedPath::new(text);
+            let cwd = path("/Users/linguanguo/dev/dayfold_webapp");
+            assert_eq!(backup::key_hash(&path("docs/refactor_graph.md"), &cwd), "d358f484ed29fb31");
+        },
+    );
+    check(
+        r#"{"type":"queue-operation","operation":"enqueue","timestamp":"2025-12-08T03:37:10.789Z","sessionId":"a13cb7a0-f145-4ae2-80f2-dd489a02c51c","content":"[Image #1] 我在这个 session 里上传个图片,这个消息你不用处理"}"#,
+        |e| {
+            assert_eq!(
+                (e.kind, e.time),
+                (Kind::Bookkeeping, Time::parse(b"2025-12-08T03:37:10.789Z"))
+            )
+        },
+    );
+}
+
+#[test]
+fn seed_003_one_entry_with_three_blocks() {
+    check(
+        r#"{"type":"assistant","uuid":"d9c2a659-...","sessionId":"0dc751f2-...","timestamp":"2026-02-17T12:14:19.783Z","message":{"model":"claude-opus-4-6","id":"msg_01KEFi...","type":"message","role":"assistant","content":[{"type":"thinking","thinking":"The user wants to fix CI...","signature":"EvoGCkYICxgC..."},{"type":"text","text":"I'll update the workflow file."},{"type":"tool_use","id":"toolu_01G7qT...","name":"Edit","input":{"file_path":"/project/.github/workflows/ci.yml","old_string":"runs-on: ubuntu-latest","new_string":"runs-on: ubuntu-22.04"}}],"stop_reason":"tool_use","usage":{"input_tokens":3000,"output_tokens":200,"cache_creation_input_tokens":9885,"cache_read_input_tokens":18058}},"requestId":"req_011CY..."}"#,
+        |e| {
+            let kinds: Vec<_> = e.blocks().iter().map(|b| b.kind).collect();
+            assert_eq!(kinds, [BlockKind::Thinking, BlockKind::Text, BlockKind::ToolUse]);
+            let usage = e.message.as_ref().and_then(|m| m.usage).expect("usage");
+            assert_eq!(usage.get("cache_read_input_tokens").and_then(Raw::u64), Some(18_058));
+        },
+    );
+}
+
+#[test]
+fn seed_003_read_result_pull_request_and_progress() {
+    check(
+        r#"{"type":"user","uuid":"60687c6b-...","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_01Tr67...","content":"file content here...","is_error":false}]},"parentUuid":"f1f702a6-...","sourceToolAssistantUUID":"f1f702a6-...","toolUseResult":{"type":"text","file":{"filePath":"/path/to/file.rs","content":"...","numLines":34,"startLine":1,"totalLines":34}}}"#,
+        |e| {
+            assert_eq!(Voice::of(e), Voice::Result);
+            assert_eq!(
+                tool::path_of("Read", None, e.tool_result).as_deref(),
+                Some("/path/to/file.rs")
+            );
+        },
+    );
+    let s = session(&[
+        r#"{"type":"pr-link","sessionId":"0dc751f2-...","prNumber":14,"prUrl":"https://github.com/fenv-org/mementor/pull/14","prRepository":"fenv-org/mementor","timestamp":"2026-02-17T13:23:30.089Z"}"#,
+        r#"{"type":"pr-link","sessionId":"0dc751f2-...","prNumber":14,"prUrl":"https://github.com/fenv-org/mementor/pull/14","prRepository":"fenv-org/mementor","timestamp":"2026-02-17T14:00:00.000Z"}"#,
+        r#"{"type":"progress","data":{"type":"agent_progress","prompt":"Explore the project...","agentId":"a9a1190"},"toolUseID":"agent_msg_01KEFi...","parentToolUseID":"toolu_016biP..."}"#,
+    ]);
+    // Repeated often: one link, by its address.
+    assert_eq!(s.pr_links().len(), 1);
+    assert_eq!(s.pr_links()[0].number, Some(14));
+    let links: Vec<_> = s.agent_links().collect();
+    assert_eq!((links[0].0, links[0].1.call), ("a9a1190", Some(Key::of(b"toolu_016biP..."))));
+}
+
+#[test]
+fn seed_004_edit_result_and_api_error() {
+    check(
+        r#"{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_01ABC...","content":"ok","is_error":false}]},"toolUseResult":{"filePath":"/path/to/file","oldString":"original text","newString":"replacement text","originalFile":"entire file content before edit","structuredPatch":[{"oldStart":10,"oldLines":3,"newStart":10,"newLines":5,"lines":[" context","-removed","+added"," context"]}],"userModified":false,"replaceAll":false}}"#,
+        |e| {
+            let change = tool::change("Edit", None, e.tool_result).expect("a change");
+            assert_eq!(
+                (change.path.as_str(), change.added, change.removed),
+                ("/path/to/file", 1, 1)
+            );
+        },
+    );
+    check(
+        r#"{"type":"system","subtype":"api_error","level":"error","cause":{"code":"FailedToOpenSocket","path":"https://api.anthropic.com/v1/messages","errno":0},"error":{},"retryInMs":505.26,"retryAttempt":1,"maxRetries":10,"timestamp":"2025-12-31T15:02:56.597Z"}"#,
+        |e| assert_eq!(e.field("retryInMs").and_then(Raw::f64), Some(505.26)),
+    );
+}
+
+#[test]
+fn seed_004_branches_by_position_and_not_by_time() {
+    // A, then B1 and C1, then a rewind to A: B2. The description takes the newest timestamp.
+    let entry = |uuid: &str, parent: &str, time: &str| {
+        format!(
+            r#"{{"type":"user","uuid":"{uuid}","parentUuid":{parent},"sessionId":"s","timestamp":"2025-12-24T10:00:0{time}.000Z","message":{{"role":"user","content":"{uuid}"}}}}"#
+        )
+    };
+    let lines = [
+        entry("aaa", "null", "0"),
+        entry("bbb1", "\"aaa\"", "1"),
+        entry("ccc1", "\"bbb1\"", "9"),
+        entry("bbb2", "\"aaa\"", "3"),
+    ];
+    let s = session(&lines.iter().map(String::as_str).collect::<Vec<_>>());
+    assert_eq!(s.leaf(), s.find(Key::of(b"bbb2")));
+    assert_eq!(s.branches().len(), 1);
+}

@@ -1,0 +1,141 @@
+//! `xtask bench`: what whole commands cost, as ratios in one run.
+//!
+//! Absolute times say more about the machine than about the program, so everything is measured
+//! beside something known (`wc -l`, ripgrep, a newline scan) in turns, and the ratio is held
+//! against a target. Results go to `bench/runs/`, without names of hosts or folders.
+
+mod command;
+mod home;
+pub mod measure;
+mod parse;
+mod record;
+mod table;
+mod tool;
+
+use std::path::{Path, PathBuf};
+
+use home::Home;
+use record::Report;
+use testkit::Shape;
+use tool::Recount;
+
+const USAGE: &str = "usage: xtask bench [list|errors|parse|memory|tail]... [--size 500MB] [--home DIR] [--runs 5] [--big]";
+/// The home for `memory` and `tail`, and the one file in it that is nearly a third.
+const BIG: u64 = 5_000_000_000;
+const HUGE_FILE: u64 = 1_400_000_000;
+const ROOM_FOR_BIG: u64 = 12_000_000_000;
+
+/// Runs the command; the error is what to tell the person.
+pub fn run(args: &[String], here: &Path) -> Result<(), String> {
+    let mut options = parse_args(args).map_err(|error| format!("{error}\n{USAGE}"))?;
+    options.home = options.home.map(|home| here.join(home));
+    let recount = tool::recount()?;
+    let mut missed = Vec::new();
+    for name in options.names() {
+        for report in one(name, &options, &recount)? {
+            println!("{}", report.text());
+            report.save(Path::new("bench/runs"))?;
+            missed.extend(report.missed());
+        }
+    }
+    if missed.is_empty() { Ok(()) } else { Err(format!("missed: {}", missed.join("; "))) }
+}
+
+/// The benchmarks there are.
+const NAMES: [&str; 5] = ["list", "errors", "parse", "memory", "tail"];
+
+fn one(name: &str, options: &Options, recount: &Recount) -> Result<Vec<Report>, String> {
+    let runs = options.runs;
+    Ok(match name {
+        "list" => vec![command::list(&options.home(Shape::Seeds)?, recount, runs)?],
+        "errors" => vec![command::errors(&options.home(Shape::Seeds)?, recount, runs)?],
+        "parse" if options.home.is_some() => {
+            vec![parse::parse(&options.home(Shape::Seeds)?, runs)?]
+        }
+        "parse" => vec![
+            parse::parse(&options.home(Shape::Seeds)?, runs)?,
+            parse::parse(&options.home(Shape::Lean)?, runs)?,
+        ],
+        _ => {
+            let Some(home) = options.big_home()? else {
+                println!("{name}: left out, it needs 12 GB of free disk or --big\n");
+                return Ok(Vec::new());
+            };
+            let measure = if name == "memory" { command::memory } else { command::tail };
+            vec![measure(&home, recount, runs)?]
+        }
+    })
+}
+
+#[derive(Debug, PartialEq)]
+struct Options {
+    names: Vec<String>,
+    size: u64,
+    home: Option<PathBuf>,
+    runs: usize,
+    big: bool,
+}
+
+impl Options {
+    fn names(&self) -> Vec<&str> {
+        let all = || NAMES.to_vec();
+        if self.names.is_empty() { all() } else { self.names.iter().map(|n| &**n).collect() }
+    }
+
+    /// The home to measure on: the one given, or one made in this shape.
+    fn home(&self, shape: Shape) -> Result<Home, String> {
+        match &self.home {
+            Some(home) => Home::given(home),
+            None => Home::made(shape, self.size),
+        }
+    }
+
+    fn big_home(&self) -> Result<Option<Home>, String> {
+        if let Some(home) = &self.home {
+            return Home::given(home).map(Some);
+        }
+        if !self.big && !Home::big_is_made(BIG, HUGE_FILE) && home::free_disk()? < ROOM_FOR_BIG {
+            return Ok(None);
+        }
+        Home::big(BIG, HUGE_FILE).map(Some)
+    }
+}
+
+fn parse_args(args: &[String]) -> Result<Options, String> {
+    let mut options =
+        Options { names: Vec::new(), size: 500_000_000, home: None, runs: 5, big: false };
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        let mut value = || args.next().ok_or_else(|| format!("{arg} needs a value"));
+        match arg.as_str() {
+            "--size" => options.size = home::bytes_of(value()?)?,
+            "--home" => options.home = Some(value()?.into()),
+            "--runs" => {
+                let runs = value()?;
+                options.runs = runs.parse().map_err(|e| format!("--runs {runs}: {e}"))?;
+            }
+            "--big" => options.big = true,
+            name if NAMES.contains(&name) => options.names.push(name.into()),
+            other => return Err(format!("unknown benchmark or flag {other}")),
+        }
+    }
+    if options.runs == 0 { Err("--runs must be at least 1".into()) } else { Ok(options) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments() {
+        let parse =
+            |text: &str| parse_args(&text.split_whitespace().map(String::from).collect::<Vec<_>>());
+        let all = parse("").expect("parses");
+        assert_eq!((all.names(), all.size, all.runs), (NAMES.to_vec(), 500_000_000, 5));
+        let some = parse("list --size 20MB --runs 2 --big").expect("parses");
+        assert_eq!((some.names(), some.size, some.big), (vec!["list"], 20_000_000, true));
+        for wrong in ["speed", "--size", "--runs 0", "--runs x"] {
+            assert!(parse(wrong).is_err(), "{wrong}");
+        }
+    }
+}

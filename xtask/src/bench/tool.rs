@@ -1,0 +1,78 @@
+//! The programs that are measured: ours, freshly built, and the known ones beside it.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::Value;
+
+use super::home::target;
+
+/// Our binary, built for release.
+#[derive(Debug)]
+pub struct Recount(PathBuf);
+
+impl Recount {
+    /// The program, if it knows the subcommand already.
+    pub fn subcommand(&self, name: &str) -> Result<OsString, String> {
+        let help = Command::new(&self.0).args([name, "--help"]).output();
+        match help {
+            // A binary that ignores its arguments says nothing.
+            Ok(help) if help.status.success() && !help.stdout.is_empty() => {
+                Ok(self.0.clone().into())
+            }
+            _ => Err("not available yet".into()),
+        }
+    }
+}
+
+/// Builds our binary and asks cargo where it is.
+pub fn recount() -> Result<Recount, String> {
+    let args = ["build", "--release", "--package", "recount", "--message-format=json"];
+    let mut command = Command::new("cargo");
+    let built = command.args(args).stderr(std::process::Stdio::inherit()).output();
+    let built = built.map_err(|e| format!("cargo: {e}"))?;
+    if !built.status.success() {
+        return Err("recount does not build".into());
+    }
+    let messages = String::from_utf8_lossy(&built.stdout);
+    let program = messages.lines().filter_map(executable).next_back();
+    program.map(Recount).ok_or_else(|| "cargo built no binary".into())
+}
+
+fn executable(message: &str) -> Option<PathBuf> {
+    let message: Value = serde_json::from_str(message).ok()?;
+    message["executable"].as_str().map(PathBuf::from)
+}
+
+/// Whether a program starts.
+fn starts(program: &str, args: &[&str]) -> bool {
+    Command::new(program).args(args).output().is_ok_and(|output| output.status.success())
+}
+
+/// ripgrep: the one on the path, or one built from its source below `target/`.
+pub fn ripgrep() -> Result<OsString, String> {
+    if starts("rg", &["--version"]) {
+        return Ok("rg".into());
+    }
+    let root = target().join("tools");
+    let program = root.join("bin/rg");
+    if !program.exists() {
+        eprintln!("ripgrep is not installed; building it");
+        let mut install = Command::new("cargo");
+        install.args(["install", "ripgrep", "--locked", "--root"]).arg(&root);
+        let _ = install.status();
+    }
+    if program.exists() { Ok(program.into()) } else { Err("ripgrep is not here".into()) }
+}
+
+/// jq, if it is installed.
+pub fn jq() -> Result<OsString, String> {
+    starts("jq", &["--version"]).then(|| "xargs".into()).ok_or_else(|| "jq is not here".into())
+}
+
+/// Python with duckdb, if it is installed.
+pub fn duckdb() -> Result<OsString, String> {
+    let there = starts("python3", &["-c", "import duckdb"]);
+    there.then(|| "python3".into()).ok_or_else(|| "duckdb is not here (pip install duckdb)".into())
+}

@@ -1,0 +1,178 @@
+//! `xtask check`: everything that must hold before a change goes in, on any machine with a Rust
+//! toolchain.
+//!
+//! What is not installed is installed if that is one quick `rustup` call, else named at the end
+//! as not available; only what ran and failed makes the check fail. The test runner writes to
+//! standard output, whichever one it is, so that its summary is there for whoever counts tests.
+
+use std::io::{self, Write};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+const USAGE: &str = "usage: xtask check [--fast]";
+
+/// Runs the command; the error is what to tell the person.
+pub fn run(args: &[String]) -> Result<(), String> {
+    let fast = match args {
+        [] => false,
+        [flag] if flag == "--fast" => true,
+        _ => return Err(USAGE.into()),
+    };
+    let mut results = Vec::new();
+    for step in STEPS {
+        let started = Instant::now();
+        let outcome = if fast && step.slow {
+            Outcome::Unavailable("left out by --fast".into())
+        } else {
+            println!("--- {}", step.name);
+            (step.run)()
+        };
+        results.push(Done { name: step.name, outcome, took: started.elapsed() });
+    }
+    print!("{}", summary(&results));
+    let failed: Vec<_> =
+        results.iter().filter(|done| done.outcome == Outcome::Failed).map(|d| d.name).collect();
+    io::stdout().flush().map_err(|e| e.to_string())?;
+    if failed.is_empty() { Ok(()) } else { Err(format!("failed: {}", failed.join(", "))) }
+}
+
+struct Step {
+    name: &'static str,
+    slow: bool,
+    run: fn() -> Outcome,
+}
+
+const STEPS: &[Step] = &[
+    Step { name: "formatting", slow: false, run: formatting },
+    Step { name: "clippy", slow: false, run: clippy },
+    Step { name: "tests", slow: false, run: tests },
+    Step { name: "doc tests", slow: false, run: doc_tests },
+    Step { name: "docs", slow: true, run: docs },
+    Step { name: "licences", slow: false, run: licences },
+];
+
+#[derive(Debug, PartialEq)]
+enum Outcome {
+    Passed,
+    Failed,
+    /// Did not run, and why.
+    Unavailable(String),
+}
+
+struct Done {
+    name: &'static str,
+    outcome: Outcome,
+    took: Duration,
+}
+
+fn summary(results: &[Done]) -> String {
+    let mut out = String::from("\ncheck:\n");
+    for Done { name, outcome, took } in results {
+        let seconds = took.as_secs_f64();
+        out += &match outcome {
+            Outcome::Passed => format!("  {name:<12} passed         {seconds:>7.1} s\n"),
+            Outcome::Failed => format!("  {name:<12} FAILED         {seconds:>7.1} s\n"),
+            Outcome::Unavailable(why) => format!("  {name:<12} not run: {why}\n"),
+        };
+    }
+    out
+}
+
+fn formatting() -> Outcome {
+    if let Some(missing) = missing_component("fmt", "rustfmt") {
+        return missing;
+    }
+    // The fuzz targets are a workspace of their own.
+    let fuzz = ["fmt", "--manifest-path", "fuzz/Cargo.toml", "--", "--check"];
+    both(cargo(&["fmt", "--all", "--", "--check"]), || cargo(&fuzz))
+}
+
+fn clippy() -> Outcome {
+    if let Some(missing) = missing_component("clippy", "clippy") {
+        return missing;
+    }
+    cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
+}
+
+fn tests() -> Outcome {
+    if is_there(&["nextest", "--version"]) {
+        cargo(&["nextest", "run", "--workspace", "--no-fail-fast"])
+    } else {
+        println!("cargo-nextest is not installed; `cargo test` runs the same tests");
+        cargo(&["test", "--workspace", "--lib", "--bins", "--tests", "--no-fail-fast"])
+    }
+}
+
+fn doc_tests() -> Outcome {
+    cargo(&["test", "--doc", "--workspace"])
+}
+
+fn docs() -> Outcome {
+    let mut command = Command::new("cargo");
+    command.args(["doc", "--no-deps", "--workspace"]).env("RUSTDOCFLAGS", "-D warnings");
+    outcome_of(&mut command)
+}
+
+fn licences() -> Outcome {
+    if !is_there(&["deny", "--version"]) {
+        let how = "cargo-deny is not installed (cargo install cargo-deny --locked)";
+        return Outcome::Unavailable(how.into());
+    }
+    // Advisories are left out: their data comes over the network.
+    cargo(&["deny", "check", "licenses", "bans"])
+}
+
+fn both(first: Outcome, second: impl FnOnce() -> Outcome) -> Outcome {
+    let second = second();
+    if first == Outcome::Passed { second } else { first }
+}
+
+/// Why a part of the toolchain can't be used, after trying to install it.
+fn missing_component(subcommand: &str, component: &str) -> Option<Outcome> {
+    if is_there(&[subcommand, "--version"]) {
+        return None;
+    }
+    println!("{component} is not installed; asking rustup for it");
+    let added = Command::new("rustup").args(["component", "add", component]).status();
+    if added.is_ok_and(|status| status.success()) && is_there(&[subcommand, "--version"]) {
+        return None;
+    }
+    let how = format!("{component} is not installed (rustup component add {component})");
+    Some(Outcome::Unavailable(how))
+}
+
+/// Whether `cargo ARGS` runs at all.
+pub fn is_there(args: &[&str]) -> bool {
+    Command::new("cargo").args(args).output().is_ok_and(|output| output.status.success())
+}
+
+fn cargo(args: &[&str]) -> Outcome {
+    outcome_of(Command::new("cargo").args(args))
+}
+
+fn outcome_of(command: &mut Command) -> Outcome {
+    // Both streams go to one place, or the order of what they say is lost.
+    match command.stderr(io::stdout()).status() {
+        Ok(status) if status.success() => Outcome::Passed,
+        Ok(_) => Outcome::Failed,
+        Err(error) => Outcome::Unavailable(format!("cargo: {error}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_summary_names_every_step_and_why_one_did_not_run() {
+        let took = Duration::from_millis(1500);
+        let why = Outcome::Unavailable("left out".into());
+        let text = summary(&[
+            Done { name: "tests", outcome: Outcome::Passed, took },
+            Done { name: "clippy", outcome: Outcome::Failed, took },
+            Done { name: "docs", outcome: why, took },
+        ]);
+        let want = "\ncheck:\n  tests        passed             1.5 s\n  clippy       FAILED             1.5 s\n  docs         not run: left out\n";
+        assert_eq!(text, want);
+    }
+}
