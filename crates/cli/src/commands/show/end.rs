@@ -99,9 +99,10 @@ mod tests {
         let mut file = tempfile::NamedTempFile::new().expect("a file");
         let padding = "x".repeat(length);
         for n in 0..prompts {
+            let before = n.wrapping_sub(1);
             writeln!(
                 file,
-                r#"{{"parentUuid":null,"uuid":"p{n}","sessionId":"s","type":"user","message":{{"role":"user","content":"{n}"}}}}
+                r#"{{"parentUuid":"a{before}","uuid":"p{n}","sessionId":"s","type":"user","message":{{"role":"user","content":"{n}"}}}}
 {{"parentUuid":"p{n}","uuid":"a{n}","sessionId":"s","type":"assistant","message":{{"content":[{{"type":"text","text":"{padding}"}}]}}}}"#
             )
             .expect("written");
