@@ -107,8 +107,12 @@ fn chips(call: &CallRecord) -> Vec<(Style, String)> {
         return vec![(style::ACTIVE, "no result".into())];
     };
     if outcome.is_error {
-        let code = outcome.exit_code().map(|code| format!(" exit {code}")).unwrap_or_default();
-        chips.push((style::BAD, format!("✗{code}")));
+        let why = match outcome.exit_code() {
+            Some(code) => format!(" exit {code}"),
+            None if is_rejected(outcome) => " rejected by the person".into(),
+            None => String::new(),
+        };
+        chips.push((style::BAD, format!("✗{why}")));
     }
     if let Some(change) = &outcome.change {
         if change.created {
@@ -190,15 +194,27 @@ pub fn result(
     if outcome.is_error {
         // The chip has said the code.
         let rest = text.split_once('\n').filter(|_| outcome.exit_code().is_some());
-        let text = error_text(rest.map_or(text, |(_, rest)| rest));
+        let mut text = error_text(rest.map_or(text, |(_, rest)| rest));
+        if is_rejected(outcome) && page.look.fold == Fold::Short {
+            text = text.split_once("the user said:\n").map_or("", |(_, said)| said);
+        }
         let ends = if page.look.fold == Fold::Whole { (usize::MAX, 0) } else { (12, 5) };
         return page.ends(ends, style::BAD, BELOW, text, hint);
     }
-    if action == Action::Read && page.look.fold == Fold::Short {
+    // What was read is on the line, and so is what a list now says.
+    let is_closed = matches!(action, Action::Read | Action::Plan);
+    if is_closed && page.look.fold == Fold::Short {
         page.folded += text.trim_end().lines().count();
         return Ok(());
     }
     page.folded(style::DIM, BELOW, text, hint)
+}
+
+/// Whether a person did not allow the call.
+fn is_rejected(outcome: &Outcome) -> bool {
+    let begins =
+        |text: &str| text.starts_with("The user doesn't want to proceed with this tool use");
+    outcome.is_error && outcome.text.as_deref().is_some_and(begins)
 }
 
 /// An error without the tag around it.
