@@ -85,6 +85,8 @@ impl From<Color> for ColorChoice {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     List(commands::list::ListArgs),
+    Show(commands::show::ShowArgs),
+    Context(commands::context::ContextArgs),
     Errors(commands::errors::ErrorsArgs),
     Doctor(commands::doctor::DoctorArgs),
     Todos(commands::todos::TodosArgs),

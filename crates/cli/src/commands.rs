@@ -3,6 +3,7 @@
 //! A command reads what it needs, asks `report`, and prints. It gives back whether it found
 //! something; errors and exit codes are `error.rs`.
 
+pub mod context;
 pub mod doctor;
 pub mod errors;
 pub mod file;
@@ -11,6 +12,7 @@ pub mod list;
 pub mod log;
 pub mod plans;
 pub mod segments;
+pub mod show;
 pub mod todos;
 pub mod tree;
 
@@ -22,6 +24,8 @@ use crate::run::Run;
 pub fn run(command: &Command, run: &mut Run) -> Result<Answer, CliError> {
     match command {
         Command::List(args) => list::run(args, run),
+        Command::Show(args) => show::run(args, run),
+        Command::Context(args) => context::run(args, run),
         Command::Errors(args) => errors::run(args, run),
         Command::Doctor(args) => doctor::run(args, run),
         Command::Todos(args) => todos::run(args, run),

@@ -13,6 +13,7 @@ use std::process::ExitCode;
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::Style;
+use report::show::NoPart;
 use transcript::layout::Problem;
 
 use crate::home::HomeError;
@@ -49,6 +50,8 @@ pub enum CliError {
     Home(HomeError),
     /// A name stands for nothing.
     Name(NameError),
+    /// A session has no such part.
+    Part(NoPart),
     /// The one file that was asked for cannot be read.
     Read(Problem),
     /// Standard output cannot be written.
@@ -75,6 +78,12 @@ impl From<HomeError> for CliError {
 impl From<NameError> for CliError {
     fn from(error: NameError) -> Self {
         Self::Name(error)
+    }
+}
+
+impl From<NoPart> for CliError {
+    fn from(error: NoPart) -> Self {
+        Self::Part(error)
     }
 }
 
@@ -196,6 +205,7 @@ fn message(error: &CliError) -> Message {
     match error {
         CliError::Home(error) => home(error),
         CliError::Name(error) => name(error),
+        CliError::Part(error) => part(error),
         CliError::Read(problem) => Message { error: skipped(problem), hint: None },
         CliError::Output(error) => {
             Message { error: format!("Cannot write the output: {}", reason(error)), hint: None }
@@ -213,6 +223,18 @@ fn message(error: &CliError) -> Message {
             hint: Some("Is there room in the folder for temporary files?".into()),
         },
     }
+}
+
+fn part(error: &NoPart) -> Message {
+    let NoPart { noun, asked, first, count } = *error;
+    let hint = match (noun, count) {
+        ("branch", 0) => "Nothing was left in it: it has no branches".into(),
+        (_, 0) => "It has none".into(),
+        ("entry" | "entry at byte", _) => "`--detail 4` shows numbers and offsets".into(),
+        (_, 1) => format!("The only one is {first}"),
+        _ => format!("They go from {first} to {}", first + count - 1),
+    };
+    Message { error: format!("The session has no {noun} {asked}"), hint: Some(hint) }
 }
 
 fn home(error: &HomeError) -> Message {

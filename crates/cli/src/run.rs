@@ -150,6 +150,11 @@ impl Run {
         self.damaged.files += usize::from(places > 0);
     }
 
+    /// Says nothing of damage: the command shows what is damaged in its place.
+    pub fn shows_damage(&mut self) {
+        self.damaged = Damaged::default();
+    }
+
     /// Ends the output, says what is to say, and gives the exit code.
     pub fn finish(mut self, result: Result<Answer, CliError>) -> ExitCode {
         // Also after an error: a pager that is open has to be left before anything is said.

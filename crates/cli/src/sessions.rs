@@ -102,6 +102,19 @@ impl Run {
         }
     }
 
+    /// As [`Run::open`], but a path brings the subagents that lie beside it.
+    pub fn open_with_agents(&mut self, name: &SessionName) -> Result<OpenSession, CliError> {
+        let SessionName::Path(path) = name else { return self.open(name) };
+        let library = with_agents(&Found::lone(path)?);
+        let id = |library: &Library| {
+            library.sessions.iter().find(|s| s.file.is_some()).map(|s| s.id.clone())
+        };
+        match library.map(|library| (id(&library), library)) {
+            Some((Some(id), library)) => known(library, id),
+            _ => self.open(name),
+        }
+    }
+
     /// The id of the session that a name stands for.
     pub fn resolve(&self, name: &SessionName, library: &Library) -> Result<SessionId, CliError> {
         let candidates: Vec<Candidate> =
@@ -133,6 +146,20 @@ fn lone(path: &Path, spool: Option<TempDir>) -> Result<OpenSession, CliError> {
     let session = read_session(&found, None)?;
     let sources = vec![Source::open(path)?];
     Ok(OpenSession { session, sources, known: None, _spool: spool })
+}
+
+/// A session's file with those of its subagents, which lie in the folder of the same name.
+fn with_agents(found: &Found) -> Option<Library> {
+    let FileKind::Session { session, .. } = &found.kind else { return None };
+    let folder = found.path.with_extension("");
+    let files = layout::walk_projects(&folder).files;
+    let is_its = |f: &Found| matches!(&f.kind, FileKind::Agent { session: of, .. } if of.as_ref() == Some(session));
+    let agents: Vec<Found> = files.into_iter().filter(is_its).collect();
+    if agents.is_empty() {
+        return None;
+    }
+    let files = std::iter::once(found.clone()).chain(agents).collect();
+    Some(Library::join(library::scan(files, |_, _, _| None::<()>, |_| ())).0)
 }
 
 fn known(library: Library, id: SessionId) -> Result<OpenSession, CliError> {

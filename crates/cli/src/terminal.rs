@@ -4,6 +4,7 @@ pub mod format;
 pub mod output;
 pub mod pager;
 pub mod progress;
+pub mod prose;
 pub mod safe;
 pub mod style;
 pub mod table;

@@ -13,6 +13,7 @@ pub mod history;
 pub mod list;
 pub mod log;
 pub mod plan;
+pub mod record;
 pub mod todo;
 pub mod tree;
 

@@ -16,6 +16,7 @@ mod cli {
     mod log;
     mod plans;
     mod segments;
+    mod show;
     mod todos;
     mod tree;
 }

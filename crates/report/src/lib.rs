@@ -12,5 +12,6 @@ pub mod list;
 pub mod log;
 pub mod plan;
 pub mod record;
+pub mod show;
 pub mod todo;
 pub mod tree;

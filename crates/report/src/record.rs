@@ -11,9 +11,12 @@ use transcript::id::Key;
 use transcript::json::Raw;
 use transcript::layout::Problem;
 use transcript::prompt;
-use transcript::session::{Call, Role, Session, State};
+use transcript::session::{Call, Node, Role, Session, State};
 use transcript::source::Source;
 use transcript::time::Time;
+
+/// An entry longer than this is not read, so that memory stays bounded.
+const LARGEST: u32 = 64 << 20;
 
 /// How much is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -62,6 +65,8 @@ pub struct Record {
     pub turn: Option<usize>,
     /// Its segment.
     pub segment: Option<usize>,
+    /// The model that spoke; none for others, and for what Claude Code wrote in its name.
+    pub model: Option<String>,
     /// The first level that shows it.
     pub detail: Detail,
     /// What it says.
@@ -75,6 +80,8 @@ pub enum Body {
     Prompt {
         /// The words; commands as typed.
         text: String,
+        /// What Claude Code put before them, in the same entry.
+        beside: Vec<String>,
         /// Pictures and documents, described.
         media: Vec<String>,
     },
@@ -120,6 +127,8 @@ pub enum Body {
         /// What it says, where that is text.
         text: Option<String>,
     },
+    /// An entry too large to be read; its size is the record's length.
+    TooLarge,
     /// Bytes that are no record.
     Damaged {
         /// The bytes, as far as they are text.
@@ -181,6 +190,15 @@ pub struct Outcome {
     pub change: Option<Change>,
 }
 
+impl Outcome {
+    /// The exit code of a command. Only those of failed ones are told, in the text.
+    pub fn exit_code(&self) -> Option<i32> {
+        let rest = self.text.as_deref().filter(|_| self.is_error)?.strip_prefix("Exit code ")?;
+        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '-').unwrap_or(rest.len());
+        rest[..end].parse().ok()
+    }
+}
+
 /// A change to a file.
 #[derive(Debug, Clone)]
 pub struct Change {
@@ -235,10 +253,18 @@ impl<'a> Opened<'a> {
         if self.is_shown_elsewhere(node) {
             return Ok(None);
         }
+        if self.session.nodes()[node].length > LARGEST {
+            return Ok(Some(self.frame(node, Body::TooLarge)));
+        }
         let bytes = self.bytes(node)?;
         let entry = Entry::of(&bytes, 0);
         let body = self.body(node, &entry)?;
-        Ok(Some(self.frame(node, body)))
+        Ok(Some(Record { model: model(&entry), ..self.frame(node, body) }))
+    }
+
+    /// The record of a node without what it says, which is not read.
+    pub fn bare(&self, node: usize) -> Record {
+        self.frame(node, Body::TooLarge)
     }
 
     /// Whether a result's call is in the session, so that the call's record shows it.
@@ -275,14 +301,16 @@ impl<'a> Opened<'a> {
             time: node.time(),
             role: node.role,
             state: self.session.state(index),
-            turn: self.session.turn_of(index),
-            segment: self.session.segment_of(index),
+            turn: self.session.turn_of(index).filter(|_| !self.is_tail),
+            segment: self.session.segment_of(index).filter(|_| !self.is_tail),
+            model: None,
             detail: self.detail(index),
             body,
         }
     }
 
-    fn number(&self, node: usize) -> Option<u32> {
+    /// The number of an entry in its file; of a tail it is not known.
+    pub fn number(&self, node: usize) -> Option<u32> {
         (!self.is_tail).then(|| self.session.nodes()[node].number)
     }
 
@@ -303,15 +331,14 @@ impl<'a> Opened<'a> {
                 Body::Damaged { text: String::from_utf8_lossy(entry.bytes).into_owned() }
             }
             _ if entry.kind == Kind::User => {
-                let text = said(entry).unwrap_or_default();
-                Body::Prompt {
-                    text: prompt::one_line(&text).into_owned(),
-                    media: media(entry.blocks()),
-                }
+                let (text, beside) = spoken(entry, role);
+                let text = prompt::one_line(&text).into_owned();
+                Body::Prompt { text, beside, media: media(entry.blocks()) }
             }
             Role::Queued | Role::Command if entry.kind != Kind::User => {
                 let text = note_text(entry).unwrap_or_default();
-                Body::Prompt { text: prompt::one_line(&text).into_owned(), media: Vec::new() }
+                let text = prompt::one_line(&text).into_owned();
+                Body::Prompt { text, beside: Vec::new(), media: Vec::new() }
             }
             _ => Body::Note { name: note_name(entry), text: note_text(entry) },
         })
@@ -346,6 +373,17 @@ impl<'a> Opened<'a> {
     }
 
     fn outcome(&self, node: usize, tool: &str, call: &Block<'_>) -> Result<Outcome, Problem> {
+        let Node { length, .. } = self.session.nodes()[node];
+        if length > LARGEST {
+            return Ok(Outcome {
+                node,
+                number: self.number(node),
+                is_error: self.session.nodes()[node].is_error(),
+                text: None,
+                media: vec![format!("a result of {length} bytes, too large to show")],
+                change: None,
+            });
+        }
         let bytes = self.bytes(node)?;
         let entry = Entry::of(&bytes, 0);
         let is_its = |b: &&Block<'_>| b.kind == BlockKind::ToolResult && b.id == call.id;
@@ -411,6 +449,38 @@ pub fn said(entry: &Entry<'_>) -> Option<String> {
         return prompt::typed_text(entry).map(|t| t.into_owned());
     }
     entry.message.as_ref()?.text().map(|t| t.into_owned())
+}
+
+/// A person's words and what was put before them; of other user entries all text.
+fn spoken(entry: &Entry<'_>, role: Role) -> (String, Vec<String>) {
+    let all = || entry.message.as_ref().and_then(|m| m.text()).unwrap_or_default();
+    if !role.is_person() {
+        return (all().into_owned(), Vec::new());
+    }
+    let texts: Vec<_> = match entry.message.as_ref().map(|m| &m.content) {
+        Some(Content::Blocks(blocks)) => {
+            let texts = blocks.iter().filter(|b| b.kind == BlockKind::Text);
+            texts.filter_map(|b| b.text).map(|t| t.text()).collect()
+        }
+        _ => {
+            let (all, typed) = (all(), said(entry).unwrap_or_default());
+            let before = all.len() - typed.len().min(all.len());
+            let beside = all.get(..before).map(str::trim).filter(|b| !b.is_empty());
+            return (typed, beside.map(str::to_owned).into_iter().collect());
+        }
+    };
+    let is_injected = |text: &str| prompt::of_text(text) == prompt::Voice::Injected;
+    if texts.iter().all(|text| is_injected(text)) {
+        return (said(entry).unwrap_or_default(), Vec::new());
+    }
+    let (beside, typed): (Vec<_>, Vec<_>) = texts.into_iter().partition(|t| is_injected(t));
+    (typed.join("\n"), beside.into_iter().map(|t| t.into_owned()).collect())
+}
+
+/// The model that an entry names.
+fn model(entry: &Entry<'_>) -> Option<String> {
+    let model = entry.message.as_ref()?.model?.text();
+    (entry.kind == Kind::Assistant && model != "<synthetic>").then(|| model.into_owned())
 }
 
 fn answer_parts(entry: &Entry<'_>) -> Vec<Part> {

@@ -19,6 +19,8 @@ pub struct Tail {
     pub start: u64,
     /// How much was read for it.
     pub bytes_read: u64,
+    /// What was read, from `start` on.
+    bytes: Vec<u8>,
 }
 
 /// The start of the first whole line; the end if there is none.
@@ -31,13 +33,15 @@ fn after_newline(bytes: &[u8]) -> usize {
 pub struct Source {
     path: PathBuf,
     file: File,
+    /// Bytes that need not be read again, and where they begin.
+    held: Option<(u64, Vec<u8>)>,
 }
 
 impl Source {
     /// Opens the file.
     pub fn open(path: &Path) -> Result<Self, Problem> {
         let file = File::open(path).map_err(|error| Problem::new(path, error))?;
-        Ok(Self { path: path.to_path_buf(), file })
+        Ok(Self { path: path.to_path_buf(), file, held: None })
     }
 
     /// Where it is.
@@ -63,6 +67,9 @@ impl Source {
 
     /// `length` bytes from `offset`; fewer if the file ends before.
     pub fn bytes(&self, offset: u64, length: usize) -> Result<Vec<u8>, Problem> {
+        if let Some(bytes) = self.held(offset, length) {
+            return Ok(bytes.to_vec());
+        }
         let mut bytes = vec![0; length];
         let mut read = 0;
         while read < length {
@@ -75,6 +82,19 @@ impl Source {
         }
         bytes.truncate(read);
         Ok(bytes)
+    }
+
+    fn held(&self, offset: u64, length: usize) -> Option<&[u8]> {
+        let (start, bytes) = self.held.as_ref()?;
+        let from = usize::try_from(offset.checked_sub(*start)?).ok()?;
+        bytes.get(from..from.checked_add(length)?)
+    }
+
+    /// Keeps what was read of the end, so that its entries are not read twice, and gives its
+    /// session.
+    pub fn hold(&mut self, tail: Tail) -> Session {
+        self.held = Some((tail.start, tail.bytes));
+        tail.session
     }
 
     /// The end of the file as a session: as little of it as `enough` asks for, at most `most`
@@ -96,7 +116,8 @@ impl Source {
             builder.read(&held[skip..]).map_err(|error| self.problem(error))?;
             let session = builder.finish(&Options::default());
             if from == 0 || size - from >= most || enough(&session) {
-                return Ok(Tail { session, start, bytes_read: size - from });
+                held.drain(..skip);
+                return Ok(Tail { session, start, bytes_read: size - from, bytes: held });
             }
             step *= 2;
         }
@@ -157,9 +178,21 @@ mod tests {
         assert!(tail.session.turns().len() >= 20);
         assert_eq!(tail.bytes_read, TAIL_STEP);
         assert!(tail.start > size - TAIL_STEP);
-        let last = tail.session.nodes().last().expect("entries");
-        let bytes = source.entry(last).expect("reads");
+        let last = *tail.session.nodes().last().expect("entries");
+        let bytes = source.entry(&last).expect("reads");
         assert!(String::from_utf8_lossy(&bytes).contains("\"u3999\""));
+        let mut holder = Source::open(file.path()).expect("opens");
+        let start = tail.start;
+        holder.hold(tail);
+        std::fs::write(file.path(), "").expect("emptied");
+        assert_eq!(holder.entry(&last).expect("held"), bytes);
+        assert_eq!(holder.bytes(start - 9, 9).expect("reads"), b"");
+    }
+
+    #[test]
+    fn a_tail_is_bounded() {
+        let (file, _) = file(4000);
+        let source = Source::open(file.path()).expect("opens");
         let bounded = source.tail(1 << 20, |_| false).expect("reads");
         assert_eq!(bounded.bytes_read, 1 << 20);
         assert_eq!(source.tail(u64::MAX, |_| false).expect("reads").session.turns().len(), 4000);

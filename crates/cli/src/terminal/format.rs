@@ -35,6 +35,16 @@ impl Clock {
         self.print(time, "%Y-%m-%d %H:%M:%S%.3f")
     }
 
+    /// `14:30:05`.
+    pub fn time_of_day(&self, time: Time) -> String {
+        self.print(time, "%H:%M:%S")
+    }
+
+    /// `2026-04-20`.
+    pub fn day(&self, time: Time) -> String {
+        self.print(time, "%Y-%m-%d")
+    }
+
     /// A time of the last week as its age, `3 h ago`; others as [`minute`](Self::minute).
     pub fn near(&self, time: Time) -> String {
         let age = self.now.timestamp().as_millisecond().saturating_sub(time.0);
@@ -70,6 +80,25 @@ pub fn duration(ms: i64) -> String {
         HOUR..DAY => two(HOUR, MINUTE, ("h", "m")),
         _ => two(DAY, HOUR, ("d", "h")),
     }
+}
+
+/// A short span of milliseconds with tenths: `1.2 s`; from ten seconds on as [`duration`].
+pub fn short_duration(ms: i64) -> String {
+    match ms {
+        0..10_000 => format!("{}.{} s", ms / SECOND, ms % SECOND / 100),
+        _ => duration(ms),
+    }
+}
+
+/// Thousands in short: `840`, `11k`, `156.6k`, `1.2M`.
+pub fn thousands(number: u64) -> String {
+    let (value, unit) = match number {
+        0..1000 => return number.to_string(),
+        1000..999_950 => (number as f64 / 1e3, "k"),
+        _ => (number as f64 / 1e6, "M"),
+    };
+    let text = format!("{value:.1}");
+    format!("{}{unit}", text.strip_suffix(".0").unwrap_or(&text))
 }
 
 /// Bytes: `12 B`, `4.1 MB`. A kB is 1000 bytes, as disks and `ls --si` count.
@@ -155,6 +184,19 @@ pub mod tests {
         ];
         for (ms, want) in cases {
             assert_eq!(duration(ms), want);
+        }
+    }
+
+    #[test]
+    fn short_forms() {
+        let spans =
+            [(0, "0.0 s"), (1_250, "1.2 s"), (9_999, "9.9 s"), (10_000, "10 s"), (-1, "0 s")];
+        for (ms, want) in spans {
+            assert_eq!(short_duration(ms), want);
+        }
+        let numbers = [(999, "999"), (11_000, "11k"), (156_612, "156.6k"), (999_950, "1M")];
+        for (number, want) in numbers {
+            assert_eq!(thousands(number), want);
         }
     }
 

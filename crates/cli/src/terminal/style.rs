@@ -18,6 +18,14 @@ pub const GOOD: Style = AnsiColor::Green.on_default();
 pub const ACTIVE: Style = AnsiColor::Yellow.on_default();
 /// Failed.
 pub const BAD: Style = AnsiColor::Red.on_default();
+/// Code in prose.
+pub const CODE: Style = AnsiColor::Cyan.on_default();
+/// What a person said.
+pub const PERSON: Style = AnsiColor::Cyan.on_default().bold();
+/// Files are looked at.
+pub const READ: Style = AnsiColor::Blue.on_default();
+/// A subagent works.
+pub const AGENT: Style = AnsiColor::Magenta.on_default();
 
 /// Safe text in a style.
 pub fn paint(style: Style, safe: &str) -> String {

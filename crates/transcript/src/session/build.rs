@@ -199,7 +199,8 @@ impl Builder {
         let index = self.nodes.len() as u32;
         let mut flags = 0;
         let mut set = |on: bool, bit: u16| flags |= if on { bit } else { 0 };
-        set(entry.is_sidechain, flag::SIDECHAIN);
+        // In stream-json a subagent's messages name its call.
+        set(entry.is_sidechain || entry.parent_call.is_some(), flag::SIDECHAIN);
         set(entry.is_meta, flag::META);
         set(entry.is_team, flag::TEAM);
         let in_tree =
