@@ -15,6 +15,7 @@ mod cli {
     mod list;
     mod log;
     mod plans;
+    mod readme;
     mod segments;
     mod show;
     mod todos;

@@ -213,6 +213,7 @@ fn print_error(run: &mut Run, error: &Placed) -> Result<(), CliError> {
         run.out.line(&format!("  {}", safe::fit(&safe::line(&subject), 160)))?;
     }
     let text = item.error.text();
+    let text = text.trim_start_matches("<tool_use_error>").trim_end_matches("</tool_use_error>");
     let lines: Vec<&str> = text.lines().collect();
     let shown = lines.iter().take(SHOWN_LINES).copied().collect::<Vec<_>>().join("\n");
     run.out.indented(4, &shown)?;
