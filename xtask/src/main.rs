@@ -1,5 +1,5 @@
-//! What a contributor runs: checks, fuzzing, benchmarks, corpora. All commands run from the root
-//! of the repository, wherever they were called.
+//! What a contributor runs: checks, fuzzing, benchmarks, corpora, docs. All commands run from the
+//! root of the repository, wherever they were called.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -8,13 +8,15 @@ use std::process::ExitCode;
 mod bench;
 mod check;
 mod corpus;
+mod docs;
 mod fuzz;
 
 const USAGE: &str = "\
 usage: cargo xtask check [--fast]
        cargo xtask fuzz [--seconds 60] [TARGET...]
        cargo xtask bench [NAME...] [--size 500MB] [--home DIR] [--runs 5] [--big]
-       cargo xtask corpus --shape seeds|lean|many|huge|hard|demo --to DIR …";
+       cargo xtask corpus --shape seeds|lean|many|huge|hard|demo --to DIR …
+       cargo xtask docs [--check]";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -43,6 +45,7 @@ fn run(args: &[String]) -> Result<(), String> {
         #[cfg(unix)]
         "measure" => bench::measure::run(rest),
         "corpus" => corpus::run(rest),
+        "docs" => docs::run(rest),
         _ => Err(USAGE.into()),
     }
 }
