@@ -1,4 +1,5 @@
-//! What `--json` prints: the public contract, one struct for each kind of line.
+//! With `--json` every command prints lines of JSON for scripts and other programs; this page
+//! lists every kind of line and says what each of its fields means.
 //!
 //! Every line is one object with a `type` that names its kind. Names are snake_case, times are
 //! RFC 3339 in UTC with milliseconds, what is not known is `null`, and lists may be empty but are

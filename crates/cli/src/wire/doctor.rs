@@ -32,18 +32,21 @@ pub enum Finding {
     },
     /// A kind of oddity.
     Odd {
-        /// Which.
+        /// Which: `damaged`, `nul`, `glued`, `byte-order-mark`, `carriage-return`, `blank`,
+        /// `invalid-utf8`, `control-byte`, `unfinished`, `no-final-newline`, `condensed`,
+        /// `not-an-object`, `lone-surrogate`.
         kind: &'static str,
         /// How often.
         count: u64,
     },
     /// A damaged place.
     Damage {
-        /// Which oddity.
+        /// Which oddity: `damaged`, `nul`, `glued`, `invalid-utf8`, `control-byte`, `unfinished`,
+        /// `not-an-object`.
         kind: &'static str,
         /// The file.
         file: String,
-        /// Where it begins.
+        /// The byte of the file it begins at, counted from 0.
         offset: u64,
         /// How many bytes.
         length: u64,
@@ -72,7 +75,7 @@ pub enum Finding {
     SetAside {
         /// The file.
         file: String,
-        /// Its size.
+        /// Its size in bytes.
         size: u64,
     },
     /// An index that does not say what is there.
@@ -86,17 +89,17 @@ pub enum Finding {
     },
     /// What Claude Code deletes next.
     Retention {
-        /// After so many days.
+        /// After so many days without a change a transcript is deleted.
         days: u64,
-        /// Where that number comes from.
+        /// Where that number comes from: `settings.json` or `default`.
         from: &'static str,
         /// Transcripts that are older already.
         overdue: usize,
         /// Transcripts that will be within a week.
         within_week: usize,
-        /// The next one.
+        /// The path of the transcript that is deleted next; `null` where there is none.
         next: Option<String>,
-        /// When.
+        /// When that one will be old enough; `null` where there is none.
         next_time: Option<String>,
     },
 }

@@ -15,7 +15,7 @@ use super::time;
 pub struct Error {
     /// The tool; `null` when the call is not in the file.
     pub tool: Option<String>,
-    /// The call's input.
+    /// The call's input; `null` when the call is not in the file.
     pub input: Option<Box<RawValue>>,
     /// What came back: text, or blocks as they stand.
     pub error: Option<Text>,
@@ -23,21 +23,21 @@ pub struct Error {
     pub tool_use_id: Option<String>,
     /// The session.
     pub session: Option<String>,
-    /// The subagent that made the call.
+    /// The subagent that made the call; `null` for the session itself.
     pub agent: Option<String>,
     /// The file the result stands in.
     pub file: String,
     /// The entry of the result, counted from 1.
     pub entry: u32,
-    /// Where its bytes begin.
+    /// The byte of the file its entry begins at, counted from 0.
     pub offset: u64,
-    /// When.
+    /// The time of the result's entry; `null` where it has none.
     pub time: Option<String>,
     /// `active`, `compacted`, `abandoned`, `subagent`.
     pub state: &'static str,
-    /// The turn, counted from 1.
+    /// The turn, counted from 1; `null` for an error that is in none.
     pub turn: Option<usize>,
-    /// The next success of the same tool, with `--fixes`.
+    /// The next success of the same tool; `null` without `--fixes`, and where there is none.
     pub fix: Option<Fix>,
 }
 
@@ -54,7 +54,7 @@ pub enum Text {
 /// A later success.
 #[derive(Debug, Serialize)]
 pub struct Fix {
-    /// The entry of the call that succeeded.
+    /// The entry of the call that succeeded, counted from 1.
     pub entry: u32,
     /// Its input.
     pub input: Option<Box<RawValue>>,

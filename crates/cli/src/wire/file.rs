@@ -8,36 +8,45 @@ use transcript::entry::tool::Hunk;
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "file_change")]
 pub struct FileChange<'a> {
-    /// The file, as recorded.
+    /// The file's path, as recorded.
     path: &'a str,
+    /// The id of the session that made it.
     session_id: &'a str,
+    /// The session's title; `null` where it has none.
     title: Option<&'a str>,
-    /// The subagent that made it; then `entry` is counted in its transcript.
+    /// The id of the subagent that made it, in whose transcript `entry` is then counted; `null` for
+    /// the session itself.
     agent_id: Option<&'a str>,
-    /// The number of the result's entry.
+    /// The number of the result's entry in its transcript, counted from 1.
     entry: u32,
+    /// The time of the result's entry; `null` where it has none.
     time: Option<String>,
+    /// The tool that made it, such as `Edit` or `Write`.
     tool: &'a str,
+    /// Lines added.
     added: u32,
+    /// Lines removed.
     removed: u32,
-    /// The file did not exist before.
+    /// Whether the call created the file.
     created: bool,
-    /// The lines were counted from the call, because no patch was recorded.
+    /// Whether the lines were counted from the call, because no patch was recorded.
     estimated: bool,
     /// `active`, `compacted`, `abandoned`, `subagent`.
     state: &'static str,
-    /// The turn, from 1.
+    /// The turn, counted from 1; `null` for a change that is in none.
     turn: Option<usize>,
-    /// What was changed; empty without `--diff`.
+    /// The lines that were changed, piece by piece; empty without `--diff`.
     hunks: Vec<ChangedLines<'a>>,
 }
 
+/// A piece of a change.
 #[derive(Serialize)]
 struct ChangedLines<'a> {
-    /// The first line in the old file; 0 where it is not known.
+    /// The first line in the old file, counted from 1; 0 where it is not known.
     old_start: u64,
+    /// The first line in the new file, counted from 1; 0 where it is not known.
     new_start: u64,
-    /// Lines with their mark.
+    /// The lines, each with its mark in front: space, `+`, `-` or `\`.
     lines: &'a [String],
 }
 
@@ -73,15 +82,22 @@ impl<'a> FileChange<'a> {
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "file_backup")]
 pub struct FileBackup<'a> {
+    /// The file's path: absolute where that is known, else as recorded.
     path: &'a str,
+    /// The id of the session that made the backup.
     session_id: &'a str,
+    /// The session's title; `null` where it has none.
     title: Option<&'a str>,
+    /// The backup's version, counted from 1 in its session; `null` where none is recorded.
     version: Option<u64>,
-    /// Its name in the session's folder of `file-history/`.
+    /// Its name in the session's folder of `file-history/`; `null` where `kept` is `absent` or
+    /// `unknown`.
     name: Option<String>,
+    /// When it was made, else when it was last written; `null` where neither is known.
     time: Option<String>,
+    /// Its size in bytes; `null` unless `kept` is `here`.
     size: Option<u64>,
-    /// `here`, `gone`, `absent` (the file did not exist then) or `unknown`.
+    /// What there is of it: `here`, `gone`, `absent` (the file did not exist then) or `unknown`.
     kept: &'static str,
 }
 
@@ -108,18 +124,22 @@ impl<'a> FileBackup<'a> {
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "file_content")]
 pub struct FileContent<'a> {
+    /// The file's path, as recorded.
     pub path: &'a str,
+    /// The id of the session that recorded it.
     pub session_id: &'a str,
-    /// After this entry.
+    /// The entry after which the file was so, counted from 1; `null` for a backup.
     pub entry: Option<u32>,
-    /// In this backup.
+    /// The version of the backup it was taken from, counted from 1; `null` where it was put
+    /// together from entries.
     pub version: Option<u64>,
-    /// The entry that gave the last whole text.
+    /// The entry that gave the last whole text, counted from 1; `null` for a backup.
     pub base_entry: Option<u32>,
-    /// Edits applied to it since.
+    /// How many edits were applied to that text since; `null` for a backup.
     pub edits: Option<usize>,
+    /// Its size in bytes.
     pub size: usize,
-    /// The content; `null` where it is no text.
+    /// The content; `null` where it is not UTF-8.
     pub text: Option<&'a str>,
 }
 
@@ -127,11 +147,18 @@ pub struct FileContent<'a> {
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "file_restored")]
 pub struct FileRestored<'a> {
+    /// The file's path, as recorded.
     pub path: &'a str,
+    /// The id of the session that recorded the content.
     pub session_id: &'a str,
+    /// The entry after which the file was so, counted from 1; `null` for a backup.
     pub entry: Option<u32>,
+    /// The version of the backup it was taken from, counted from 1; `null` where it was put
+    /// together from entries.
     pub version: Option<u64>,
+    /// The size of the content in bytes.
     pub size: usize,
-    /// `created`, `replaced` or `same` (nothing was to do).
+    /// What was done: `created`, `replaced` or `same` (the file was so already, nothing was
+    /// written).
     pub outcome: &'static str,
 }

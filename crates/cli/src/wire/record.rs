@@ -9,48 +9,55 @@ use transcript::entry::tool::{Action, Hunk};
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "record")]
 pub struct Record<'a> {
-    /// The session.
+    /// The session's id; `null` where the file names none.
     session_id: Option<&'a str>,
-    /// The subagent that it is of; `null` for the session itself.
+    /// The id of the subagent that it is of; `null` for the session itself.
     agent_id: Option<&'a str>,
-    /// How many subagents deep.
+    /// How many subagents deep it stands; 0 for the session itself.
     depth: usize,
-    /// The file it stands in.
+    /// The path of the file it stands in.
     file: String,
-    /// Its number in the file, from 1; `null` where only the file's end was read.
+    /// The number of its entry in the file, counted from 1; `null` where only the file's end was
+    /// read.
     entry: Option<u32>,
-    /// The byte it begins at.
+    /// The byte of the file it begins at, counted from 0.
     offset: u64,
-    /// Its bytes.
+    /// Its length in bytes.
     length: u32,
+    /// The time of its entry; `null` where it has none.
     time: Option<String>,
-    /// `prompt`, `answer`, `call`, …
+    /// What it is: `prompt`, `queued`, `command`, `shell`, `answer`, `thinking`, `call`, `result`,
+    /// `summary`, `boundary`, `interrupt`, `notification`, `teammate`, `injected`, `api-error`,
+    /// `event`, `progress`, `attachment`, `bookkeeping`, `unknown`, `damaged`.
     role: &'static str,
-    /// `active`, `compacted`, `abandoned`, …
+    /// Where it stands: `active`, `compacted`, `abandoned`, `subagent`, `foreign`, `repeated`.
     state: &'static str,
-    /// Its turn, from 1.
+    /// Its turn, counted from 1; `null` where it is in none, or only the file's end was read.
     turn: Option<usize>,
-    /// Its segment, from 0.
+    /// Its segment, counted from 0; `null` where it is in none, or only the file's end was read.
     segment: Option<usize>,
-    /// The first level of detail that shows it, 1 to 5.
+    /// The first level of detail that shows it, from 1 to 4.
     detail: u8,
+    /// The model that spoke; `null` for what no model said.
     model: Option<&'a str>,
-    /// The full type of a note, such as `system/turn_duration`.
+    /// The full type of a note, such as `system/turn_duration`; `null` for all else.
     name: Option<&'a str>,
-    /// What it says, whole.
+    /// What a prompt, summary, note or damaged line says, whole; `null` for all else.
     text: Option<&'a str>,
-    /// What Claude Code put before a person's words.
+    /// What Claude Code put before a person's words, in the same entry.
     beside: Vec<&'a str>,
-    /// Pictures and documents, described.
+    /// Pictures and documents in a prompt, each by its type and size.
     media: Vec<&'a str>,
-    /// The model's words and thoughts.
+    /// The model's words and thoughts, in their order.
     parts: Vec<Part<'a>>,
-    /// The calls it makes.
+    /// The calls that the entry makes.
     calls: Vec<Call<'a>>,
-    /// A result whose call is not in the file.
+    /// A result whose call is not in the file; `null` for all else.
     result: Option<CallResult<'a>>,
+    /// What is known of a compaction; `null` for all else.
     compaction: Option<Compaction<'a>>,
-    /// The line as it stands in the file; only at level 5.
+    /// The line as it stands in the file, with `--raw` or at level 5, when the fields for what it
+    /// says are empty; else `null`.
     raw: Option<String>,
 }
 
@@ -59,68 +66,90 @@ pub struct Record<'a> {
 struct Part<'a> {
     /// `text`, `thinking`, or another block's type.
     kind: &'a str,
-    /// `null` for thinking whose text was not stored, and for other blocks.
+    /// The words; `null` for thinking whose text was not stored, and for other blocks.
     text: Option<&'a str>,
-    /// The size of another block.
+    /// The size of another block in bytes; `null` for text and thinking.
     bytes: Option<usize>,
 }
 
 /// A call and what came of it.
 #[derive(Serialize)]
 struct Call<'a> {
+    /// Its id, which its result names too; empty where none is recorded.
     tool_use_id: &'a str,
+    /// The name of the tool; empty where none is recorded.
     tool: &'a str,
-    /// `read`, `edit`, `run`, `agent`, `web`, `plan` or `other`.
+    /// What kind of thing it does: `read`, `edit`, `run`, `agent`, `web`, `plan` or `other`.
     action: &'static str,
-    /// What it is about: path, command, pattern, question.
+    /// What it is about: path, command, pattern, question; `null` where the input names nothing.
     subject: Option<&'a str>,
+    /// Its input as recorded; as text where that is not valid JSON.
     input: Value,
+    /// From the call's entry to the result's, in milliseconds; `null` without a result, or where
+    /// one has no time.
     duration_ms: Option<i64>,
-    /// `null` for a call that was killed.
+    /// What came of it; `null` for a call that was killed.
     result: Option<CallResult<'a>>,
 }
 
 /// What came of a call.
 #[derive(Serialize)]
 struct CallResult<'a> {
+    /// The id of the call; `null` where none is recorded.
     tool_use_id: Option<&'a str>,
+    /// The number of the result's entry, counted from 1; `null` where only the file's end was read.
     entry: Option<u32>,
+    /// Whether it says that the call failed.
     is_error: bool,
+    /// The exit code of a failed command, where its text begins with one; else `null`.
     exit_code: Option<i32>,
+    /// What the model was shown, whole; `null` where that holds no text, or is too large to show.
     text: Option<&'a str>,
+    /// Pictures and documents in it, each by its type and size; also a note of a result too large
+    /// to show.
     media: Vec<&'a str>,
+    /// The change that it made to a file; `null` where it made none.
     change: Option<Change<'a>>,
 }
 
 /// A change to a file.
 #[derive(Serialize)]
 struct Change<'a> {
+    /// The file's path, as recorded.
     path: &'a str,
+    /// Lines added.
     added: u32,
+    /// Lines removed.
     removed: u32,
+    /// Whether the call created the file.
     created: bool,
-    /// Counted from the call's input, because the result has no patch.
+    /// Whether the lines were counted from the call, because no patch was recorded.
     estimated: bool,
+    /// The lines that were changed, piece by piece; empty where no patch was recorded.
     hunks: Vec<WireHunk<'a>>,
 }
 
 /// A piece of a diff.
 #[derive(Serialize)]
 struct WireHunk<'a> {
+    /// The first line in the old file, counted from 1.
     old_start: u64,
+    /// The first line in the new file, counted from 1.
     new_start: u64,
-    /// Lines with their mark: space, `+`, `-` or `\`.
+    /// The lines, each with its mark in front: space, `+`, `-` or `\`.
     lines: &'a [String],
 }
 
 /// A compaction.
 #[derive(Serialize)]
 struct Compaction<'a> {
-    /// `auto` or `manual`.
+    /// What set it off: `auto` or `manual`; `null` where that is not recorded.
     trigger: Option<&'a str>,
+    /// Tokens in the context before it; `null` where that is not recorded.
     pre_tokens: Option<u64>,
+    /// Tokens in the context after it; `null` where that is not recorded.
     post_tokens: Option<u64>,
-    /// The segment that begins.
+    /// The segment that it begins, counted from 0.
     segment: usize,
 }
 

@@ -7,17 +7,17 @@ use serde::Serialize;
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "todo_list")]
 pub struct TodoList<'a> {
-    /// The session, or the team.
+    /// The session's id, or the team's name.
     session_id: &'a str,
-    /// The subagent whose list it is.
+    /// The id of the subagent whose list it is; `null` for the session's own.
     agent_id: Option<&'a str>,
-    /// `todos` or `tasks`: the folder it comes from.
+    /// The folder it comes from: `todos` or `tasks`.
     source: &'static str,
     /// When it was last written.
     modified: Option<String>,
-    /// How many of its things are open.
+    /// How many of its things are `pending` or `in_progress`, also those not asked for.
     open: usize,
-    /// How many of its things are done.
+    /// How many of its things are `completed`, also those not asked for.
     done: usize,
     /// The things asked for, in their order.
     items: Vec<TodoItem<'a>>,
@@ -26,13 +26,20 @@ pub struct TodoList<'a> {
 /// One thing to do.
 #[derive(Serialize)]
 struct TodoItem<'a> {
+    /// Its number in the list; `null` where it has none.
     id: Option<&'a str>,
+    /// What is to do, in a few words; `null` where the file does not say.
     text: Option<&'a str>,
+    /// What is to do, at length; `null` for lists from `todos`.
     description: Option<&'a str>,
-    /// `pending`, `in_progress`, `completed`, or another word of the file.
+    /// `pending`, `in_progress`, `completed`, or another word of the file; `null` where it has
+    /// none.
     status: Option<&'a str>,
+    /// `high`, `medium` or `low`, which only Claude Code 1.0 wrote; else `null`.
     priority: Option<&'a str>,
+    /// The ids of the tasks that it waits for; empty for lists from `todos`.
     blocked_by: Vec<&'a str>,
+    /// The name of the agent that does it; `null` where none is named, and for lists from `todos`.
     owner: Option<&'a str>,
 }
 

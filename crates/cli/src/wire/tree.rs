@@ -10,7 +10,7 @@ use transcript::session::ForkKind;
 pub struct Segment<'a> {
     #[serde(flatten)]
     facts: SegmentFacts<'a>,
-    /// The whole summary it began with.
+    /// The whole summary it began with; `null` for the first segment and where none is recorded.
     summary: Option<String>,
 }
 
@@ -18,29 +18,39 @@ pub struct Segment<'a> {
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "tree_segment")]
 pub struct TreeSegment<'a> {
-    /// How deep the line stands.
+    /// How deep the line stands in the tree, counted from 0.
     depth: usize,
     #[serde(flatten)]
     facts: SegmentFacts<'a>,
 }
 
+/// What is known of a segment.
 #[derive(Serialize)]
 struct SegmentFacts<'a> {
-    /// Its index, which never changes.
+    /// Its index, counted from 0, which never changes.
     segment: usize,
-    /// `auto` or `manual`.
+    /// What set off the compaction that began it: `auto` or `manual`; `null` for the first segment
+    /// and where it is not recorded.
     trigger: Option<&'a str>,
-    /// How the compaction is known: `boundary` or `summary`.
+    /// How the compaction is known: `boundary` or `summary`; `null` for the first segment.
     by: Option<&'static str>,
+    /// Tokens in the context before the compaction; `null` where that is not recorded.
     pre_tokens: Option<u64>,
+    /// Tokens in the context after the compaction; `null` where that is not recorded.
     post_tokens: Option<u64>,
-    /// How long the compaction took.
+    /// How long the compaction took, in milliseconds; `null` where that is not recorded.
     compaction_ms: Option<u64>,
+    /// Turns that begin in it, without those on branches that were left.
     turns: usize,
+    /// Entries in it.
     entries: usize,
+    /// The number of its first entry, counted from 1; `null` for a segment without entries.
     first_entry: Option<u32>,
+    /// The number of its last entry, counted from 1; `null` for a segment without entries.
     last_entry: Option<u32>,
+    /// The earliest time of its entries; `null` where none has a time.
     first: Option<String>,
+    /// The latest time of its entries; `null` where none has a time.
     last: Option<String>,
     /// Whether it is on a branch that was left.
     abandoned: bool,
@@ -84,14 +94,19 @@ impl<'a> TreeSegment<'a> {
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "tree_turn")]
 pub struct TreeTurn {
+    /// How deep the line stands in the tree, counted from 0.
     pub depth: usize,
-    /// Its number, from 1.
+    /// Its number, counted from 1.
     pub turn: usize,
-    /// The number of the prompt's entry.
+    /// The number of the prompt's entry, counted from 1.
     pub entry: u32,
+    /// The time of the prompt; `null` where it has none.
     pub time: Option<String>,
+    /// Calls in it, without subagents'.
     pub calls: usize,
+    /// Failed calls in it, without subagents'.
     pub errors: usize,
+    /// The prompt, whole; `null` where its entry holds no text.
     pub prompt: Option<String>,
 }
 
@@ -99,16 +114,20 @@ pub struct TreeTurn {
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "tree_branch")]
 pub struct TreeBranch {
+    /// How deep the line stands in the tree, counted from 0.
     pub depth: usize,
-    /// Its number, from 1.
+    /// Its number, counted from 1.
     pub branch: usize,
-    /// `rewind` or `unknown`.
+    /// Why it was left: `rewind` (a person went back) or `unknown`.
     pub kind: &'static str,
-    /// The number of its first entry.
+    /// The number of its first entry, counted from 1.
     pub entry: u32,
+    /// A person's prompts on it.
     pub prompts: usize,
+    /// Entries on it.
     pub entries: usize,
-    /// What was said first on it.
+    /// The first prompt on it, whole, or what its first entry says if nobody asked; `null` where
+    /// that is no text.
     pub prompt: Option<String>,
 }
 
@@ -116,17 +135,27 @@ pub struct TreeBranch {
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "tree_agent")]
 pub struct TreeAgent<'a> {
+    /// How deep the line stands in the tree, counted from 0.
     pub depth: usize,
+    /// Its id, which is `inline-` and a number where its entries stand in the session's file;
+    /// `null` where nothing names it.
     pub agent_id: Option<&'a str>,
+    /// Its type as recorded, or `compaction`, `prompt-suggestion`, `side-question` for one that
+    /// Claude Code started itself; `null` where it is not known.
     pub agent_type: Option<String>,
+    /// What it was asked to do, in the caller's words; `null` where it is not known.
     pub description: Option<String>,
-    /// How it is known to belong here: `meta`, `result`, `prompt`, `folder`, …
+    /// How it is known to belong here: `meta`, `result`, `progress`, `text`, `notification`,
+    /// `workflow`, `prompt`, `folder`; `null` where only the call is known.
     pub link: Option<&'static str>,
     /// Where its entries are: `file`, `inside`, `missing`, `not-sought`.
     pub place: &'static str,
-    /// The number of the entry that started it.
+    /// The number of the entry with the call that started it, counted from 1; `null` where no such
+    /// call is in the session's file.
     pub entry: Option<u32>,
+    /// Calls in its file; `null` unless `place` is `file`.
     pub calls: Option<usize>,
+    /// Failed calls in its file; `null` unless `place` is `file`.
     pub errors: Option<usize>,
 }
 
@@ -134,13 +163,17 @@ pub struct TreeAgent<'a> {
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "tree_forks")]
 pub struct TreeForks {
+    /// How many there are of each kind, the most frequent first.
     forks: Vec<Forks>,
 }
 
+/// Forks of one kind.
 #[derive(Serialize)]
 struct Forks {
-    /// `parallel`, `rewind`, `retry`, …
+    /// Why there are several children: `parallel`, `local`, `interrupt`, `replay`, `doubled`,
+    /// `retry`, `unknown`, `rewind`.
     kind: &'static str,
+    /// How many such places there are.
     count: usize,
 }
 
