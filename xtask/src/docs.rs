@@ -268,8 +268,7 @@ impl<'s> Page<'s> {
         if field.head.serde.may_be_left_out {
             words.push_str(", or left out");
         }
-        let row = format!("| `{name}` | {words} | {}", cell(field)?);
-        Ok(vec![row.trim_end().to_owned() + " |"])
+        Ok(vec![format!("| `{name}` | {words} | {} |", cell(field)?)])
     }
 
     /// A type in plain words, of one value or of many.
@@ -414,8 +413,8 @@ fn lines(source: &Source) -> Result<Vec<Table<'_>>, String> {
 mod tests {
     use super::*;
 
-    const DERIVE: &str = "#[derive(Serialize)]\n";
-    const LINE: &str = "#[derive(Serialize)]\n#[serde(tag = \"type\", rename = \"a\")]\n";
+    const DERIVE: &str = "/// X.\n#[derive(Serialize)]\n";
+    const LINE: &str = "/// A.\n#[derive(Serialize)]\n#[serde(tag = \"type\", rename = \"a\")]\n";
 
     /// The page of one file, from its first heading for a line.
     fn page(text: &str) -> Result<String, String> {
@@ -440,14 +439,15 @@ mod tests {
             ("Option<Box<RawValue>>", "any JSON, or null"),
             ("std::collections::BTreeMap<String, Vec<i64>>", "object of lists of numbers by name"),
         ] {
-            let expected = format!("| `x` | {words} | |");
-            assert_eq!(rows(&format!("    pub(crate) x: {ty},"), ""), Ok(expected));
+            let expected = format!("| `x` | {words} | It. |");
+            assert_eq!(rows(&format!("    /// It.\n    pub(crate) x: {ty},"), ""), Ok(expected));
         }
     }
 
     #[test]
     fn names_are_those_of_the_output() {
-        let fields = r##"    r#type: bool,
+        let fields = r##"    /// It.
+    r#type: bool,
     /// One
     /// a|b.
     #[serde(
@@ -455,38 +455,49 @@ mod tests {
         skip_serializing_if = "is, none"
     )]
     x: u8,"##;
-        let expected = "| `type` | yes/no | |\n| `y z` | number, or left out | One a\\|b. |";
+        let expected = "| `type` | yes/no | It. |\n| `y z` | number, or left out | One a\\|b. |";
         assert_eq!(rows(fields, ""), Ok(expected.into()));
     }
 
     #[test]
     fn enums_in_fields() {
         let untagged = format!(
-            "{DERIVE}#[serde(untagged)]\nenum X {{\n    A(String),\n    B(Vec<Value>),\n}}"
+            "{DERIVE}#[serde(untagged)]\nenum X {{\n    /// A.\n    A(String),\n    /// B.\n    B(Vec<Value>),\n}}"
         );
-        let expected = "| `x` | text or list of any JSON, or null | |";
-        assert_eq!(rows("    x: Option<X>,", &untagged), Ok(expected.into()));
+        let expected = "| `x` | text or list of any JSON, or null | It. |";
+        assert_eq!(rows("    /// It.\n    x: Option<X>,", &untagged), Ok(expected.into()));
         let words = format!(
-            "{DERIVE}#[serde(rename_all = \"kebab-case\")]\nenum X {{\n    OneWay,\n    Other,\n}}"
+            "{DERIVE}#[serde(rename_all = \"kebab-case\")]\nenum X {{\n    /// A.\n    OneWay,\n    /// B.\n    Other,\n}}"
         );
-        assert_eq!(rows("    x: X,", &words), Ok("| `x` | `one-way` or `other` | |".into()));
+        let expected = "| `x` | `one-way` or `other` | It. |";
+        assert_eq!(rows("    /// It.\n    x: X,", &words), Ok(expected.into()));
     }
 
     #[test]
     fn variants_are_lines() {
         let text = r#"
+/// Lines.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum A {
     /// First.
-    OneLine { x: u8, y: Vec<B> },
+    OneLine {
+        /// Some.
+        x: u8,
+        /// More.
+        y: Vec<B>,
+    },
+    /// Second.
     #[serde(rename = "b")]
     Other(B),
+    /// Third.
     Last,
 }
 
+/// Inside.
 #[derive(Serialize)]
 struct B {
+    /// Most.
     z: u8,
 }
 "#;
@@ -498,23 +509,29 @@ First.
 | field | type | meaning |
 |---|---|---|
 | `type` | text | `one_line` |
-| `x` | number | |
-| `y` | list of [objects](#y-in-one_line) | |
+| `x` | number | Some. |
+| `y` | list of [objects](#y-in-one_line) | More. |
 
 #### `y` in `one_line`
 
+Inside.
+
 | field | type | meaning |
 |---|---|---|
-| `z` | number | |
+| `z` | number | Most. |
 
 ### `b`
+
+Second.
 
 | field | type | meaning |
 |---|---|---|
 | `type` | text | `b` |
-| `z` | number | |
+| `z` | number | Most. |
 
 ### `last`
+
+Third.
 
 | field | type | meaning |
 |---|---|---|
@@ -526,25 +543,30 @@ First.
     #[test]
     fn two_objects_of_one_name_have_two_headings() {
         let more = "
+/// B.
 #[derive(Serialize)]
 struct B {
+    /// It.
     x: C,
+    /// Same.
     me: Vec<B>,
 }
 
+/// C.
 #[derive(Serialize)]
 struct C {
+    /// It.
     y: u8,
 }
 ";
-        let text = rows("    x: B,", more).expect("understood");
+        let text = rows("    /// It.\n    x: B,", more).expect("understood");
         let links: Vec<_> = text.lines().filter(|line| line.contains("(#")).collect();
         assert_eq!(
             links,
             [
-                "| `x` | [object](#x-in-a) | |",
-                "| `x` | [object](#xx-in-a) | |",
-                "| `me` | list of [objects](#x-in-a) | |"
+                "| `x` | [object](#x-in-a) | It. |",
+                "| `x` | [object](#xx-in-a) | It. |",
+                "| `me` | list of [objects](#x-in-a) | Same. |"
             ]
         );
         assert!(text.contains("#### `x.x` in `a`\n"));
@@ -585,22 +607,22 @@ pub fn f(
     x
 }
 "#;
-        assert_eq!(rows("    x: u8,", more), Ok("| `x` | number | |".into()));
+        assert_eq!(rows("    /// It.\n    x: u8,", more), Ok("| `x` | number | It. |".into()));
     }
 
     #[test]
     fn what_is_not_understood_fails() {
         let own = |text: &str| page(text).expect_err("not understood");
         let field = |text: &str| rows(text, "").expect_err("not understood");
-        // The line of the field is 6, after the docs and the head of the struct.
+        // The line of the field is 7 or later, after the docs and the head of the struct.
         for fields in [
-            "    x: Strange,",
-            "    x: (u8, u8),",
+            "    /// It.\n    x: Strange,",
+            "    /// It.\n    x: (u8, u8),",
             "    x: u8, // why",
             "    #[serde(flatten)] x: u8,",
             "    /// - a list\n    x: u8,",
         ] {
-            let line = 6 + fields.matches('\n').count();
+            let line = 7 + fields.matches('\n').count();
             let message = field(fields);
             assert!(message.starts_with(&format!("x.rs:{line}: ")), "{message}");
         }
@@ -612,10 +634,30 @@ pub fn f(
             ("#[derive(Serialize)] #[serde(untagged)]\nenum A {\n}", "x.rs:3: only one"),
             ("#[cfg_attr(x, derive(Serialize))]\nstruct A {\n}", "x.rs:4: `#[cfg_attr"),
             ("#[derive(Serialize)]\n#[serde(transparent)]\nstruct A {\n}", "x.rs:4: `serde("),
-            ("#[derive(Serialize)]\nstruct A {\n    x: u8,\n}", "x.rs:4: no line has a `A`"),
+            ("/// A.\n#[derive(Serialize)]\nstruct A {\n}", "x.rs:5: no line has a `A`"),
         ] {
             let message = own(text);
             assert!(message.starts_with(why), "{message}");
         }
+    }
+
+    #[test]
+    fn what_has_no_docs_fails() {
+        let own = |text: &str| page(&format!("{DERIVE}{text}")).expect_err("no docs");
+        for (text, why) in [
+            ("struct A {\n    x: u8,\n}", "x.rs:6: `x` has no doc comment"),
+            ("struct A {\n    ///\n    x: u8,\n}", "x.rs:7: `x` has no doc comment"),
+            ("enum A {\n    X,\n}", "x.rs:6: `X` has no doc comment"),
+            ("enum A {\n    /// X.\n    X { y: u8 },\n}", "x.rs:7: fields in one line"),
+            (
+                "enum A {\n    /// X.\n    X {\n        y: u8,\n    },\n}",
+                "x.rs:8: `y` has no doc comment",
+            ),
+        ] {
+            let message = own(text);
+            assert!(message.starts_with(why), "{message}");
+        }
+        let message = page("#[derive(Serialize)]\nstruct A {\n}").expect_err("no docs");
+        assert_eq!(message, "x.rs:4: `A` has no doc comment");
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! They are read line by line in the shape that rustfmt gives them, which needs no parser of Rust.
 //! What is not understood is an error that names its file and line: a field that is quietly left
-//! out would make the reference wrong. Functions and `impl` blocks are passed over, and so are
-//! types that don't derive `Serialize`.
+//! out would make the reference wrong, and so would one that nobody has described. Functions and
+//! `impl` blocks are passed over, and so are types that don't derive `Serialize`.
 
 /// A wire file.
 #[derive(Debug, Default)]
@@ -234,6 +234,7 @@ impl<'t> Reader<'t> {
         if arguments.iter().any(|argument| !argument.starts_with('\'')) {
             return self.fail("type parameters are not understood");
         }
+        self.has_docs(name, &head)?;
         let name = name.to_owned();
         let shape = match word {
             "struct" => Shape::Struct(self.fields("}")?),
@@ -264,6 +265,7 @@ impl<'t> Reader<'t> {
             return self.fail("this field is not understood");
         };
         self.no_odd(&head)?;
+        self.has_docs(name, &head)?;
         let name = name.trim_start_matches("r#").to_owned();
         Ok(Field { at: self.at(), name, ty: ty.to_owned(), head })
     }
@@ -272,6 +274,14 @@ impl<'t> Reader<'t> {
         match &head.odd {
             Some(odd) => self.fail(&format!("`{odd}` is not understood")),
             None => Ok(()),
+        }
+    }
+
+    /// The reference has nothing to say of what has no docs. Flattened fields are not on it.
+    fn has_docs(&self, name: &str, head: &Head) -> Result<(), String> {
+        match head.serde.is_flat || head.docs.iter().any(|line| !line.is_empty()) {
+            true => Ok(()),
+            false => self.fail(&format!("`{name}` has no doc comment")),
         }
     }
 
@@ -287,32 +297,31 @@ impl<'t> Reader<'t> {
                 if head.serde.is_untagged {
                     return self.fail("a single variant without tag is not understood");
                 }
-                let (name, content) = self.variant(line.trim())?;
-                variants.push(Variant { name, head: std::mem::take(&mut head), content });
+                variants.push(self.variant(line.trim(), std::mem::take(&mut head))?);
             }
         }
         self.fail("variants without end")
     }
 
-    fn variant(&mut self, line: &str) -> Result<(String, Content), String> {
+    fn variant(&mut self, line: &str, head: Head) -> Result<Variant, String> {
         let end = line.find(|c: char| !c.is_alphanumeric()).unwrap_or(line.len());
         let (name, rest) = line.split_at(end);
-        let inside = |open, close| rest.strip_prefix(open)?.strip_suffix(close);
+        self.has_docs(name, &head)?;
+        let inside = rest.strip_prefix('(').and_then(|rest| rest.strip_suffix("),"));
         let content = if rest == "," {
             Content::Nothing
         } else if rest == " {" {
             Content::Fields(self.fields("},")?)
-        } else if let Some(inner) = inside(" { ", " },") {
-            let fields = split(inner).into_iter().map(|text| self.field(text, Head::default()));
-            Content::Fields(fields.collect::<Result<_, _>>()?)
-        } else if let Some(&[ty]) = inside("(", "),").map(split).as_deref() {
+        } else if rest.starts_with(" {") {
+            return self.fail("fields in one line have no doc comments");
+        } else if let Some(&[ty]) = inside.map(split).as_deref() {
             let serde = Serde { is_flat: true, ..Serde::default() };
             let head = Head { serde, ..Head::default() };
             Content::One(Field { at: self.at(), name: name.to_owned(), ty: ty.to_owned(), head })
         } else {
             return self.fail("this variant is not understood");
         };
-        Ok((name.to_owned(), content))
+        Ok(Variant { name: name.to_owned(), head, content })
     }
 }
 
