@@ -800,3 +800,44 @@ fn the_end_of_a_large_file() {
     the end
     ");
 }
+
+/// FORMAT 8.5: the path belongs to the computer that wrote it; only the session's own folder is
+/// looked into, whatever the note says.
+#[test]
+fn a_saved_output_is_found_in_the_sessions_own_folder_only() {
+    let line = |rest: &str| {
+        format!(
+            "{{\"isSidechain\":false,\"cwd\":\"/w\",\"sessionId\":\"5a5a\",\"version\":\"2.1.144\",{rest}}}\n"
+        )
+    };
+    let note = |path: &str| {
+        format!(
+            "<persisted-output>\\nOutput too large (31.9KB). Full output saved to: {path}\\n\\nPreview (first 2KB):\\nfirst"
+        )
+    };
+    let call = |n: u8| {
+        line(&format!(
+            "\"parentUuid\":null,\"type\":\"assistant\",\"uuid\":\"a{n}\",\"message\":{{\"id\":\"m{n}\",\"role\":\"assistant\",\"content\":[{{\"type\":\"tool_use\",\"id\":\"t{n}\",\"name\":\"Bash\",\"input\":{{\"command\":\"cat log\"}}}}]}}"
+        ))
+    };
+    let result = |n: u8, path: &str| {
+        line(&format!(
+            "\"parentUuid\":\"a{n}\",\"type\":\"user\",\"uuid\":\"r{n}\",\"message\":{{\"role\":\"user\",\"content\":[{{\"type\":\"tool_result\",\"tool_use_id\":\"t{n}\",\"content\":\"{}\"}}]}}",
+            note(path)
+        ))
+    };
+    let case = Case::new("");
+    let file = call(1)
+        + &result(1, "/elsewhere/5a5a/tool-results/b1x2.txt")
+        + &call(2).replace("null", "\"r1\"")
+        + &result(2, "../../../../secret.txt");
+    case.write("projects/-w/5a5a.jsonl", &file);
+    case.write("projects/-w/5a5a/tool-results/b1x2.txt", "first\nand the last line\n");
+    case.write("secret.txt", "hunter2\n");
+    let shown = case.run("show 5a5a");
+    assert!(shown.contains("whole output: tool-results/b1x2.txt (24 B, kept)"), "{shown}");
+    assert!(shown.contains("whole output: tool-results/secret.txt (gone)"), "{shown}");
+    assert!(!shown.contains("and the last line"), "{shown}");
+    assert!(case.run("show 5a5a --entry 1").contains("and the last line"));
+    assert!(!case.run("show 5a5a --entry 3").contains("hunter2"));
+}

@@ -7,14 +7,12 @@ use transcript::entry::tool::Action;
 use transcript::prompt;
 use transcript::session::Role;
 
-use super::call;
+use super::call::{self, BELOW};
 use super::page::{Block, Fold, Page};
 use crate::terminal::format::{counted, size, thousands};
 use crate::terminal::safe;
 use crate::terminal::style::{self, paint};
 
-/// What stands below a line of work.
-const BELOW: &str = "      ";
 /// Where there is no terminal, a thought is cut here.
 const THOUGHT_MOST: usize = 120;
 

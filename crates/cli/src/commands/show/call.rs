@@ -13,7 +13,7 @@ use crate::terminal::safe;
 use crate::terminal::style::{self, paint};
 
 /// What stands below a call.
-const BELOW: &str = "      ";
+pub const BELOW: &str = "      ";
 /// A time shorter than this is not worth a word.
 const NOTICED_MS: i64 = 100;
 /// Where there is no terminal, a subject is cut here.

@@ -3,6 +3,7 @@
 //! One record is in memory at a time, and one session for each subagent that the reader is in.
 
 use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 
 use report::record::{Body, CallRecord, Opened, Record};
 use report::show::{self, Hidden, Left, Part};
@@ -10,14 +11,16 @@ use transcript::entry::{Entry, Kind};
 use transcript::id::Key;
 use transcript::library::Agent;
 use transcript::session::{Session, State};
+use transcript::side::tool_output;
 use transcript::source::Source;
 use transcript::time::Time;
 
-use super::page::{Block, Page};
+use super::page::{Block, Fold, Page};
 use super::{body, call, head};
 use crate::error::{CliError, Talk};
+use crate::read;
 use crate::sessions::OpenSession;
-use crate::terminal::format::{counted, duration};
+use crate::terminal::format::{self, counted, duration};
 use crate::terminal::safe;
 use crate::terminal::style::{self, paint};
 use crate::wire::record::{Record as Wire, Stand};
@@ -38,6 +41,15 @@ pub struct Stage<'a> {
     pub agent: Option<&'a str>,
     /// Only the end of the file was read.
     pub is_tail: bool,
+}
+
+/// The folder of the session that a transcript belongs to.
+fn session_folder(transcript: &Path) -> Option<PathBuf> {
+    let subagents = transcript.ancestors().find(|folder| folder.ends_with("subagents"));
+    match subagents {
+        Some(folder) => folder.parent().map(Path::to_path_buf),
+        None => Some(transcript.with_extension("")),
+    }
 }
 
 /// Shows records.
@@ -148,7 +160,29 @@ impl<'a> Viewer<'a> {
         if self.shown == before || self.page.look.has_places() {
             call::outcome(&mut self.page, call, hint)?;
         }
-        Ok(())
+        self.saved_output(stage, call)
+    }
+
+    /// An output that was too long for the transcript: where it lies, and with `--entry` all of it.
+    fn saved_output(&mut self, stage: Stage<'_>, call: &CallRecord) -> Result<(), CliError> {
+        let text = call.outcome.as_ref().and_then(|outcome| outcome.text.as_deref());
+        let Some(name) = text.and_then(tool_output::persisted_name) else { return Ok(()) };
+        let folder = stage.sources.first().and_then(|source| session_folder(source.path()));
+        let found = folder.and_then(|folder| tool_output::locate(&folder, name));
+        if let Some(path) = found.as_ref().filter(|_| self.page.look.fold == Fold::Whole) {
+            match read::whole(path) {
+                Ok(bytes) => {
+                    let text = String::from_utf8_lossy(&bytes);
+                    self.page.folded(style::DIM, call::BELOW, &text, None)?;
+                }
+                Err(problem) => self.talk.skip(problem),
+            }
+        }
+        let size = found.and_then(|path| Some(path.metadata().ok()?.len()));
+        let state =
+            size.map_or_else(|| "gone".into(), |bytes| format!("{}, kept", format::size(bytes)));
+        let line = safe::line(&format!("whole output: tool-results/{name} ({state})"));
+        Ok(self.page.line(&format!("{}{}", call::BELOW, paint(style::DIM, &line)))?)
     }
 
     fn subagents(
