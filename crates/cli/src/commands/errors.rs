@@ -1,5 +1,7 @@
 //! `recount errors`: failed calls.
 
+use std::collections::HashSet;
+
 use report::errors::{self, ErrorGroup, ErrorItem, Fix};
 use report::filter::{Period, ProjectFilter};
 use transcript::layout::{FileKind, Found, Problem};
@@ -133,7 +135,7 @@ fn joined(args: &ErrorsArgs, run: &mut Run) -> Result<Vec<Placed>, CliError> {
     let (library, taken) = run.library(take)?;
     let only = args.session.as_ref().map(|name| run.resolve(name, &library)).transpose()?;
     let project = run.project(args.project.as_deref())?;
-    let mut all = Vec::new();
+    let (mut all, mut seen) = (Vec::new(), HashSet::new());
     for (card, taken) in taken.into_iter().enumerate() {
         let Some(taken) = taken else { continue };
         let Some(items) = run.or_skip(taken) else { continue };
@@ -144,8 +146,13 @@ fn joined(args: &ErrorsArgs, run: &mut Run) -> Result<Vec<Placed>, CliError> {
             continue;
         }
         // A named session shows what it holds; over all sessions each error counts once.
-        let counts = |item: &ErrorItem| only.is_some() || !library.is_copy(card, item.key);
-        all.extend(items.into_iter().filter(counts).map(|item| placed(&library, card, item)));
+        let mut counts = |item: &ErrorItem| match only {
+            Some(_) => seen.insert(item.key),
+            None => !library.is_copy(card, item.key),
+        };
+        all.extend(
+            items.into_iter().filter(|item| counts(item)).map(|item| placed(&library, card, item)),
+        );
     }
     Ok(all)
 }

@@ -111,6 +111,10 @@ fn the_same_home_twice_counts_once() {
     let text = String::from_utf8(output.stdout).unwrap();
     let sessions: Vec<Session> = text.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
     assert_eq!(sessions.iter().map(|s| s.all_errors).sum::<usize>(), 2, "{text}");
+    assert_eq!(sessions.iter().map(|s| s.subagents).sum::<usize>(), 1, "{text}");
+    let errors = case.command().args(["errors", "aaaa", "--claude-dir", &dirs]).output().unwrap();
+    let errors = String::from_utf8(errors.stdout).unwrap();
+    assert_eq!(errors.matches("entry 3").count(), 2, "{errors}");
 }
 
 /// The registry is deleted at exit and stale after a crash: only a process that runs counts.

@@ -55,7 +55,7 @@ impl Library {
             }
         }
         for session in &mut self.sessions {
-            let files = of.remove(&session.id).unwrap_or_else(Vec::new);
+            let files = of.remove(&session.id).map_or_else(Vec::new, |f| once(f, &self.cards));
             let main = session.file.map(|f| &self.cards[f]);
             session.agents = agents(main, &files, &self.cards);
         }
@@ -89,6 +89,20 @@ impl Library {
             self.sessions.insert(place, item);
         }
     }
+}
+
+/// One file per agent: the same folder may be read under two names.
+fn once(files: Vec<usize>, cards: &[Card]) -> Vec<usize> {
+    let mut best: HashMap<&FileKind, usize> = HashMap::new();
+    for &file in &files {
+        let known = best.entry(&cards[file].found.kind).or_insert(file);
+        if cards[file].facts.talk > cards[*known].facts.talk {
+            *known = file;
+        }
+    }
+    let mut kept: Vec<usize> = best.into_values().collect();
+    kept.sort_unstable();
+    kept
 }
 
 /// Where each thing that a link can name stands: the session's file or a subagent's.
