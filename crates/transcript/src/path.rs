@@ -152,8 +152,8 @@ mod tests {
         let cases = [
             (r"C:\Users\Administrator\.local\bin", "C--Users-Administrator--local-bin"),
             (
-                "/Users/dain/workspace/danieldemmel.me-next",
-                "-Users-dain-workspace-danieldemmel-me-next",
+                "/Users/user/workspace/site.me-next",
+                "-Users-user-workspace-site-me-next",
             ),
             ("/home/x/my_app v1.2", "-home-x-my-app-v1-2"),
             ("/home/jürgen", "-home-j-rgen"),

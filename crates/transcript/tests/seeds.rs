@@ -32,14 +32,14 @@ fn check(example: &str, look: impl Fn(&Entry<'_>)) {
 #[test]
 fn seed_001_user_and_assistant() {
     check(
-        r#"{"parentUuid":null,"isSidechain":false,"userType":"external","cwd":"/Users/linguanguo/dev/dayfold_webapp","sessionId":"0340f328-33c2-42fb-b9fa-ae58a9d8a799","version":"2.0.60","gitBranch":"lgg/dev","type":"user","message":{"role":"user","content":"review 一下现在的 langgraph 图设计"},"uuid":"880a9364-634b-4cc1-9acb-7992e89e69b8","timestamp":"2025-12-07T04:18:24.082Z","thinkingMetadata":{"level":"none","disabled":true,"triggers":[]},"todos":[]}"#,
+        r#"{"parentUuid":null,"isSidechain":false,"userType":"external","cwd":"/Users/user/dev/webapp","sessionId":"0340f328-33c2-42fb-b9fa-ae58a9d8a799","version":"2.0.60","gitBranch":"user/dev","type":"user","message":{"role":"user","content":"review 一下现在的 langgraph 图设计"},"uuid":"880a9364-634b-4cc1-9acb-7992e89e69b8","timestamp":"2025-12-07T04:18:24.082Z","thinkingMetadata":{"level":"none","disabled":true,"triggers":[]},"todos":[]}"#,
         |e| {
             assert_eq!((e.kind, Voice::of(e)), (Kind::User, Voice::Prompt));
             assert_eq!(
                 e.message.as_ref().and_then(|m| m.text()).as_deref(),
                 Some("review 一下现在的 langgraph 图设计")
             );
-            assert_eq!(e.git_branch.map(|b| b.text().into_owned()).as_deref(), Some("lgg/dev"));
+            assert_eq!(e.git_branch.map(|b| b.text().into_owned()).as_deref(), Some("user/dev"));
             assert!(e.field("thinkingMetadata").is_some() && e.field("todos").is_some());
         },
     );
@@ -86,15 +86,15 @@ fn seed_001_events_and_bookkeeping() {
         |e| assert_eq!((e.kind, e.leaf.is_some(), e.session), (Kind::Bookkeeping, true, None)),
     );
     check(
-        r#"{"type":"file-history-snapshot","messageId":"d25d71ef-9398-43cd-aa8a-b9bc4a385ade","snapshot":{"messageId":"880a9364-634b-4cc1-9acb-7992e89e69b8","trackedFileBackups":{"docs/refactor_graph.md":{"backupFileName":"d358f484ed29fb31@v1","version":1,"backupTime":"2025-12-07T04:20:56.513Z"}},"timestamp":"2025-12-07T04:18:24.087Z"},"isSnapshotUpdate":true}"#,
+        r#"{"type":"file-history-snapshot","messageId":"d25d71ef-9398-43cd-aa8a-b9bc4a385ade","snapshot":{"messageId":"880a9364-634b-4cc1-9acb-7992e89e69b8","trackedFileBackups":{"docs/refactor_graph.md":{"backupFileName":"628985951e49fb67@v1","version":1,"backupTime":"2025-12-07T04:20:56.513Z"}},"timestamp":"2025-12-07T04:18:24.087Z"},"isSnapshotUpdate":true}"#,
         |e| {
             let (snapshot, odd) = backup::snapshot(Raw::new(e.bytes).expect("an object"));
             assert!(odd.is_empty());
             assert_eq!(snapshot.files.len(), 1);
             // The hash is of the absolute path, not "derived from the path" in some way.
             let path = |text: &str| transcript::path::RecordedPath::new(text);
-            let cwd = path("/Users/linguanguo/dev/dayfold_webapp");
-            assert_eq!(backup::key_hash(&path("docs/refactor_graph.md"), &cwd), "d358f484ed29fb31");
+            let cwd = path("/Users/user/dev/webapp");
+            assert_eq!(backup::key_hash(&path("docs/refactor_graph.md"), &cwd), "628985951e49fb67");
         },
     );
     check(
@@ -134,8 +134,8 @@ fn seed_003_read_result_pull_request_and_progress() {
         },
     );
     let s = session(&[
-        r#"{"type":"pr-link","sessionId":"0dc751f2-...","prNumber":14,"prUrl":"https://github.com/fenv-org/mementor/pull/14","prRepository":"fenv-org/mementor","timestamp":"2026-02-17T13:23:30.089Z"}"#,
-        r#"{"type":"pr-link","sessionId":"0dc751f2-...","prNumber":14,"prUrl":"https://github.com/fenv-org/mementor/pull/14","prRepository":"fenv-org/mementor","timestamp":"2026-02-17T14:00:00.000Z"}"#,
+        r#"{"type":"pr-link","sessionId":"0dc751f2-...","prNumber":14,"prUrl":"https://github.com/owner/repo/pull/14","prRepository":"owner/repo","timestamp":"2026-02-17T13:23:30.089Z"}"#,
+        r#"{"type":"pr-link","sessionId":"0dc751f2-...","prNumber":14,"prUrl":"https://github.com/owner/repo/pull/14","prRepository":"owner/repo","timestamp":"2026-02-17T14:00:00.000Z"}"#,
         r#"{"type":"progress","data":{"type":"agent_progress","prompt":"Explore the project...","agentId":"a9a1190"},"toolUseID":"agent_msg_01KEFi...","parentToolUseID":"toolu_016biP..."}"#,
     ]);
     // Repeated often: one link, by its address.

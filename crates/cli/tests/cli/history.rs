@@ -3,12 +3,12 @@ use serde::Deserialize;
 
 // The first hash is that of its text, the second of another.
 const HOME: &str = r#"
-//- projects/-work-app/3f2a91c0-0000-4000-8000-000000000001.jsonl
+//- projects/-code-app/3f2a91c0-0000-4000-8000-000000000001.jsonl
 //- history.jsonl
-{"display":"very old","pastedContents":{},"timestamp":1759000000000,"project":"/work/app"}
-{"display":"gone\nnow","pastedContents":{},"timestamp":1769000000000,"project":"/work/tool","sessionId":"77c0ffee-0000-4000-8000-000000000003"}
-{"display":"still gone","pastedContents":{},"timestamp":1769004080000,"project":"/work/tool","sessionId":"77c0ffee-0000-4000-8000-000000000003"}
-{"display":"see [Pasted text #1] [Pasted text #2 +90 lines] [Pasted text #3] [Pasted text #4]","pastedContents":{"1":{"id":1,"type":"text","content":"a\nb"},"2":{"id":2,"type":"text","contentHash":"477bddee11090559"},"3":{"id":3,"type":"text","contentHash":"0123456789abcdef"},"4":{"id":4,"type":"text","contentHash":"ffffffffffffffff"}},"timestamp":1776672755000,"project":"/work/app","sessionId":"3f2a91c0-0000-4000-8000-000000000001"}
+{"display":"very old","pastedContents":{},"timestamp":1759000000000,"project":"/code/app"}
+{"display":"gone\nnow","pastedContents":{},"timestamp":1769000000000,"project":"/code/tool","sessionId":"77c0ffee-0000-4000-8000-000000000003"}
+{"display":"still gone","pastedContents":{},"timestamp":1769004080000,"project":"/code/tool","sessionId":"77c0ffee-0000-4000-8000-000000000003"}
+{"display":"see [Pasted text #1] [Pasted text #2 +90 lines] [Pasted text #3] [Pasted text #4]","pastedContents":{"1":{"id":1,"type":"text","content":"a\nb"},"2":{"id":2,"type":"text","contentHash":"477bddee11090559"},"3":{"id":3,"type":"text","contentHash":"0123456789abcdef"},"4":{"id":4,"type":"text","contentHash":"ffffffffffffffff"}},"timestamp":1776672755000,"project":"/code/app","sessionId":"3f2a91c0-0000-4000-8000-000000000001"}
 //- paste-cache/477bddee11090559.txt
 long text
 //- paste-cache/0123456789abcdef.txt

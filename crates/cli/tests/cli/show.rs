@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 const ID: &str = "3f2a91c0-0000-4000-8000-000000000001";
-const FILE: &str = "projects/-work-app/3f2a91c0-0000-4000-8000-000000000001.jsonl";
+const FILE: &str = "projects/-code-app/3f2a91c0-0000-4000-8000-000000000001.jsonl";
 
 /// A transcript that grows entry by entry, each hanging on the one before.
 #[derive(Default)]
@@ -22,7 +22,7 @@ impl Talk {
         let uuid = format!("{}u{}", self.agent.unwrap_or(""), self.count);
         let mut entry = json!({
             "parentUuid": self.last, "isSidechain": self.agent.is_some(), "userType": "external",
-            "cwd": "/work/app", "sessionId": ID, "version": "2.1.40", "gitBranch": "main",
+            "cwd": "/code/app", "sessionId": ID, "version": "2.1.40", "gitBranch": "main",
             "type": kind, "uuid": uuid,
             "timestamp": format!("2026-04-20T{:02}:{:02}:{:02}.000Z", 14 + self.minute / 60, self.minute % 60, self.count % 60),
         });
@@ -91,22 +91,22 @@ fn work() -> Talk {
     talk.prompt("Fix the login");
     talk.says(json!({"type": "thinking", "thinking": "", "signature": "abc"}));
     talk.says(json!({"type": "thinking", "thinking": "First look. Then change\nit all.", "signature": "abc"}));
-    talk.call("t1", "Read", json!({"file_path": "/work/app/src/login.rs"}));
+    talk.call("t1", "Read", json!({"file_path": "/code/app/src/login.rs"}));
     let call = talk.last.clone();
     talk.call("t2", "Bash", json!({"command": "cargo test\n# all of it", "description": "Tests"}));
     let second = talk.last.clone();
     // Results of parallel calls hang on their own calls.
     talk.last = call;
-    talk.result("t1", "1→fn login() {\n2→}\n", json!({"type": "text", "file": {"filePath": "/work/app/src/login.rs", "content": "fn login() {\n}\n", "numLines": 2, "startLine": 1, "totalLines": 2}}));
+    talk.result("t1", "1→fn login() {\n2→}\n", json!({"type": "text", "file": {"filePath": "/code/app/src/login.rs", "content": "fn login() {\n}\n", "numLines": 2, "startLine": 1, "totalLines": 2}}));
     talk.last = second;
     talk.failed("t2", "Exit code 101\nerror: it does not compile\n  --> src/login.rs");
     talk.call(
         "t3",
         "Edit",
-        json!({"file_path": "/work/app/src/login.rs", "old_string": "a", "new_string": "b\nc"}),
+        json!({"file_path": "/code/app/src/login.rs", "old_string": "a", "new_string": "b\nc"}),
     );
     talk.result("t3", "The file has been updated", json!({
-        "filePath": "/work/app/src/login.rs", "oldString": "a", "newString": "b\nc", "originalFile": null,
+        "filePath": "/code/app/src/login.rs", "oldString": "a", "newString": "b\nc", "originalFile": null,
         "structuredPatch": [{"oldStart": 9, "oldLines": 3, "newStart": 9, "newLines": 4, "lines": [" fn login() {", "-    a", "+    b", "+    c", " }"]}],
     }));
     talk.call("t4", "Bash", json!({"command": "cargo test"}));
@@ -127,7 +127,7 @@ fn work_at_level_three() {
     exit 0
     --- stdout
     Fix the login
-    /work/app · main · claude-opus-4-6
+    /code/app · main · claude-opus-4-6
     2026-04-20 14:00 – 14:00 (12 s) · 1 turn · 4 calls · 1 error
     3f2a91c0-0000-4000-8000-000000000001
 
@@ -170,7 +170,7 @@ fn fewer_and_more() {
     exit 0
     --- stdout
     Fix the login
-    /work/app · main · claude-opus-4-6
+    /code/app · main · claude-opus-4-6
     2026-04-20 14:00 – 14:00 (12 s) · 1 turn · 4 calls · 1 error
     3f2a91c0-0000-4000-8000-000000000001
 
@@ -183,7 +183,7 @@ fn fewer_and_more() {
     exit 0
     --- stdout
     Fix the login
-    /work/app · main · claude-opus-4-6
+    /code/app · main · claude-opus-4-6
     2026-04-20 14:00 – 14:00 (12 s) · 1 turn · 4 calls · 1 error
     3f2a91c0-0000-4000-8000-000000000001
 
@@ -250,8 +250,8 @@ fn one_entry_whole() {
     insta::assert_snapshot!(case.run("show 3f2a --entry 7"), @"
     exit 0
     --- stdout
-    entry 5 · call · bytes 1,917 to 2,496 of ~/.claude/projects/-work-app/3f2a91c0-0000-4000-8000-000000000001.jsonl
-    result 7 · result · bytes 2,998 to 3,488 of ~/.claude/projects/-work-app/3f2a91c0-0000-4000-8000-000000000001.jsonl
+    entry 5 · call · bytes 1,917 to 2,496 of ~/.claude/projects/-code-app/3f2a91c0-0000-4000-8000-000000000001.jsonl
+    result 7 · result · bytes 2,998 to 3,488 of ~/.claude/projects/-code-app/3f2a91c0-0000-4000-8000-000000000001.jsonl
 
       $ Bash  cargo test # all of it  ✗ exit 101 · 2.0 s
           command: cargo test
@@ -280,7 +280,7 @@ fn thinking_and_the_end() {
     exit 0
     --- stdout
     Fix the login
-    /work/app · main · claude-opus-4-6
+    /code/app · main · claude-opus-4-6
     2026-04-20 14:00 – 14:00 (12 s) · 1 turn · 4 calls · 1 error
     3f2a91c0-0000-4000-8000-000000000001
 
@@ -321,7 +321,7 @@ fn branches_that_were_left() {
     exit 0
     --- stdout
     one
-    /work/app · main · claude-opus-4-6
+    /code/app · main · claude-opus-4-6
     2026-04-20 14:00 – 15:15 (1 h 15 m) · 3 turns · 0 calls · 0 errors
     3f2a91c0-0000-4000-8000-000000000001
 
@@ -348,7 +348,7 @@ fn branches_that_were_left() {
     exit 0
     --- stdout
     one
-    /work/app · main · claude-opus-4-6
+    /code/app · main · claude-opus-4-6
     2026-04-20 14:00 – 15:15 (1 h 15 m) · 3 turns · 0 calls · 0 errors
     3f2a91c0-0000-4000-8000-000000000001
 
@@ -377,7 +377,7 @@ fn some_turns() {
     exit 0
     --- stdout
     one
-    /work/app · main · claude-opus-4-6
+    /code/app · main · claude-opus-4-6
     2026-04-20 14:00 – 15:15 (1 h 15 m) · 3 turns · 0 calls · 0 errors
     3f2a91c0-0000-4000-8000-000000000001
 
@@ -420,7 +420,7 @@ fn compactions_and_segments() {
     exit 0
     --- stdout
     before
-    /work/app · main · claude-opus-4-6
+    /code/app · main · claude-opus-4-6
     2026-04-20 14:00 – 14:00 (5 s) · 2 turns · 0 calls · 0 errors
     3f2a91c0-0000-4000-8000-000000000001
 
@@ -519,7 +519,7 @@ fn subagents_below_their_calls() {
     exit 0
     --- stdout
     Explore
-    /work/app · main · claude-opus-4-6
+    /code/app · main · claude-opus-4-6
     2026-04-20 14:00 – 14:00 (5 s) · 1 turn · 2 calls · 0 errors
     3f2a91c0-0000-4000-8000-000000000001
 
@@ -572,7 +572,7 @@ fn what_is_not_known_is_shown() {
     exit 0
     --- stdout
     hello
-    /work/app · main
+    /code/app · main
     2026-04-20 14:00 – 14:00 (3 s) · 2 turns · 0 calls · 0 errors
     3f2a91c0-0000-4000-8000-000000000001
       1 damaged line; `recount doctor` shows where

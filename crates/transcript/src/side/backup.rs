@@ -239,14 +239,14 @@ mod tests {
 
     #[test]
     fn names() {
-        let name = BackupName::parse("d358f484ed29fb31@v12").expect("a name");
-        assert_eq!((&*name.hash, name.version), ("d358f484ed29fb31", 12));
-        assert_eq!(name.to_string(), "d358f484ed29fb31@v12");
+        let name = BackupName::parse("628985951e49fb67@v12").expect("a name");
+        assert_eq!((&*name.hash, name.version), ("628985951e49fb67", 12));
+        assert_eq!(name.to_string(), "628985951e49fb67@v12");
         for bad in [
-            "d358f484ed29fb31",
+            "628985951e49fb67",
             "d358@v1",
-            "d358f484ed29fb31@v",
-            "d358f484ed29fb31@v+1",
+            "628985951e49fb67@v",
+            "628985951e49fb67@v+1",
             "x358f484ed29fb31@v1",
         ] {
             assert_eq!(BackupName::parse(bad), None, "{bad}");
@@ -260,14 +260,14 @@ mod tests {
         assert_eq!(key_hash(&RecordedPath::new("a.txt"), &cwd), want);
         assert_eq!(key_hash(&RecordedPath::new("/home/x/a.txt"), &RecordedPath::new("/tmp")), want);
         // A real triple: session 0340f328 of the second founding description.
-        let cwd = RecordedPath::new("/Users/linguanguo/dev/dayfold_webapp");
+        let cwd = RecordedPath::new("/Users/user/dev/webapp");
         assert_eq!(
             key_hash(&RecordedPath::new("docs/refactor_graph.md"), &cwd),
-            "d358f484ed29fb31"
+            "628985951e49fb67"
         );
     }
 
-    const SNAPSHOT: &str = r#"{"type":"file-history-snapshot","messageId":"d25d71ef-9398-43cd-aa8a-b9bc4a385ade","snapshot":{"messageId":"880a9364-634b-4cc1-9acb-7992e89e69b8","trackedFileBackups":{"docs/refactor_graph.md":{"backupFileName":"d358f484ed29fb31@v1","version":1,"backupTime":"2025-12-07T04:20:56.513Z"},"new.md":{"backupFileName":null,"version":1,"backupTime":"2025-12-07T04:20:56.513Z"},"odd.md":{"version":1}},"timestamp":"2025-12-07T04:18:24.087Z"},"isSnapshotUpdate":true}"#;
+    const SNAPSHOT: &str = r#"{"type":"file-history-snapshot","messageId":"d25d71ef-9398-43cd-aa8a-b9bc4a385ade","snapshot":{"messageId":"880a9364-634b-4cc1-9acb-7992e89e69b8","trackedFileBackups":{"docs/refactor_graph.md":{"backupFileName":"628985951e49fb67@v1","version":1,"backupTime":"2025-12-07T04:20:56.513Z"},"new.md":{"backupFileName":null,"version":1,"backupTime":"2025-12-07T04:20:56.513Z"},"odd.md":{"version":1}},"timestamp":"2025-12-07T04:18:24.087Z"},"isSnapshotUpdate":true}"#;
 
     #[test]
     fn a_snapshot_tells_absent_from_unknown() {
@@ -276,7 +276,7 @@ mod tests {
         assert_eq!(got.is_update, Some(true));
         assert_ne!(got.message, got.snapshot_message);
         let backups: Vec<_> = got.files.iter().map(|file| file.backup.clone()).collect();
-        let want = [Backup::Named("d358f484ed29fb31@v1".into()), Backup::Absent, Backup::Unknown];
+        let want = [Backup::Named("628985951e49fb67@v1".into()), Backup::Absent, Backup::Unknown];
         assert_eq!(backups, want);
         assert_eq!(got.files[0].time, Time::parse(b"2025-12-07T04:20:56.513Z"));
     }
