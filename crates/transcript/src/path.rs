@@ -151,10 +151,7 @@ mod tests {
     fn every_character_but_letters_and_digits_becomes_a_dash() {
         let cases = [
             (r"C:\Users\Administrator\.local\bin", "C--Users-Administrator--local-bin"),
-            (
-                "/Users/user/workspace/site.me-next",
-                "-Users-user-workspace-site-me-next",
-            ),
+            ("/Users/user/workspace/site.me-next", "-Users-user-workspace-site-me-next"),
             ("/home/x/my_app v1.2", "-home-x-my-app-v1-2"),
             ("/home/jürgen", "-home-j-rgen"),
             // The same name as macOS spells it, with a combining mark.

@@ -149,7 +149,7 @@ fn print_sessions(run: &mut Run, rows: &[ListRow<'_>]) -> Result<(), CliError> {
     }
     let mut table = Table::new(&[
         Column::Left("SESSION"),
-        Column::Left("LAST"),
+        Column::Left("STARTED"),
         Column::Left("STATE"),
         Column::Left("PROJECT"),
         Column::Left("BRANCH"),
@@ -183,7 +183,7 @@ fn cells(run: &Run, row: &ListRow<'_>) -> [Cell; 13] {
     };
     [
         Cell::new(style::NAME, &short(row.item.id.as_str())),
-        Cell::from(row.last.map_or_else(String::new, |time| run.clock.near(time))),
+        Cell::from(facts.first.map_or_else(String::new, |time| run.clock.near(time))),
         Cell::new(life, row.life.name()),
         Cell::from(row.project.as_deref().map_or("", last_part)),
         Cell::new(style::DIM, facts.git_branch.as_deref().unwrap_or("")),

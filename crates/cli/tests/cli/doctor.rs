@@ -1,5 +1,8 @@
 use super::case::Case;
 use super::list::HOME;
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
 use serde_json::Value;
 
 const ODD: &str = r#"
@@ -18,7 +21,67 @@ const ODD: &str = r#"
 "#;
 
 fn findings(home: &str) -> Vec<Value> {
-    Case::new(home).json::<Value>("doctor")
+    let all = Case::new(home).json::<Value>("doctor");
+    for finding in &all {
+        serde_json::from_value::<Finding>(finding.clone()).expect("the contract holds");
+    }
+    all
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+#[allow(dead_code)]
+enum Finding {
+    Checked {
+        files: usize,
+        lines: u64,
+        bytes: u64,
+        entries: BTreeMap<String, u64>,
+    },
+    Unknown {
+        kind: String,
+        name: String,
+        count: u64,
+        versions: BTreeMap<String, u64>,
+    },
+    Odd {
+        kind: String,
+        count: u64,
+    },
+    Damage {
+        kind: String,
+        file: String,
+        offset: u64,
+        length: u64,
+    },
+    BrokenParents {
+        file: String,
+        missing: usize,
+        circles: usize,
+        repeated: usize,
+    },
+    WrongFile {
+        file: String,
+        session: String,
+        entries: usize,
+    },
+    SetAside {
+        file: String,
+        size: u64,
+    },
+    StaleIndex {
+        file: String,
+        missing: usize,
+        unlisted: usize,
+    },
+    Retention {
+        days: u64,
+        from: String,
+        overdue: usize,
+        within_week: usize,
+        next: Option<String>,
+        next_time: Option<String>,
+    },
 }
 
 fn find<'a>(all: &'a [Value], kind: &str) -> Vec<&'a Value> {

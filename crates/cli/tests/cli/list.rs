@@ -37,9 +37,9 @@ fn sessions_and_what_is_not_listed() {
     insta::assert_snapshot!(case.run("list"), @"
     exit 0
     --- stdout
-    SESSION   LAST              STATE        PROJECT  BRANCH      TIME  TURNS  CALLS  ERRORS  FILES  LINES    SIZE  TITLE
+    SESSION   STARTED           STATE        PROJECT  BRANCH      TIME  TURNS  CALLS  ERRORS  FILES  LINES    SIZE  TITLE
     cccc3333  2026-01-06 08:00  interrupted  site                  0 s      1      0       0                 285 B  Make it blue
-    aaaa1111  2026-01-05 10:01  ended        app      main    1 m 05 s      1      4       2      1  +2 -1  4.9 kB  Add a command line flag
+    aaaa1111  2026-01-05 10:00  ended        app      main    1 m 05 s      1      4       2      1  +2 -1  4.9 kB  Add a command line flag
     --- stderr
     note: 2 sessions, 1 copy, 1 stub, 1 empty file (not listed: `--all` shows them)
     ");
@@ -53,9 +53,9 @@ fn sessions_and_what_is_not_listed() {
     insta::assert_snapshot!(case.run("list --project site --all"), @"
     exit 0
     --- stdout
-    SESSION   LAST              STATE        PROJECT       BRANCH  TIME  TURNS  CALLS  ERRORS  FILES  LINES   SIZE  TITLE
-    dddd4444  just now          ended        -home-x-site                    0      0       0                105 B  (stub)
-    eeee5555  just now          ended        -home-x-site                    0      0       0                  0 B  (empty)
+    SESSION   STARTED           STATE        PROJECT       BRANCH  TIME  TURNS  CALLS  ERRORS  FILES  LINES   SIZE  TITLE
+    dddd4444                    ended        -home-x-site                    0      0       0                105 B  (stub)
+    eeee5555                    ended        -home-x-site                    0      0       0                  0 B  (empty)
     cccc3333  2026-01-06 08:00  interrupted  site                   0 s      1      0       0                285 B  Make it blue
     --- stderr
     note: 3 sessions
