@@ -143,6 +143,26 @@ fn every_hard_case_is_rebuilt_as_planted() {
 }
 
 #[test]
+fn homes_of_every_shape_are_rebuilt_as_planted() {
+    let shapes = [
+        (Shape::Seeds, 8_000_000),
+        (Shape::Lean, 2_000_000),
+        (Shape::ManySmall, 400_000),
+        (Shape::OneHuge, 4_000_000),
+        (Shape::Demo, 0),
+    ];
+    for (shape, bytes) in shapes {
+        let made = made(shape, bytes);
+        let mut all = Differences::default();
+        assert!(!made.truth.sessions.is_empty());
+        for truth in &made.truth.sessions {
+            compare(&session_of(&made, truth), truth, &mut all);
+        }
+        all.none();
+    }
+}
+
+#[test]
 fn sessions_are_joined_as_planted() {
     let made = made(Shape::Hard, 0);
     let mut all = Differences::default();
