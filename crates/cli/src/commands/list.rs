@@ -161,7 +161,8 @@ fn print_sessions(run: &mut Run, rows: &[ListRow<'_>]) -> Result<(), CliError> {
         Column::Right("LINES"),
         Column::Right("SIZE"),
         Column::Left("TITLE"),
-    ]);
+    ])
+    .spare(&["LINES", "SIZE", "FILES", "BRANCH", "TIME", "CALLS", "PROJECT", "STATE"]);
     for row in rows {
         table.push(cells(run, row));
     }

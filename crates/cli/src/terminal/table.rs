@@ -1,7 +1,8 @@
 //! Columns side by side, aligned by what is seen and not by bytes.
 //!
-//! The last column takes the rest of the terminal; where there is no terminal nothing is cut, so
-//! that `grep` finds what is there.
+//! The last column takes the rest of the terminal. Where that would be little, columns that can be
+//! spared are left out, and names in between are cut; where there is no terminal nothing is cut,
+//! so that `grep` finds what is there.
 
 use anstyle::Style;
 
@@ -12,6 +13,10 @@ use super::style::{self, paint};
 const GAP: usize = 2;
 /// The last column is never narrower than this, however narrow the terminal.
 const LAST_LEAST: usize = 12;
+/// Columns are left out until the last one has so much.
+const LAST_WANTED: usize = 32;
+/// On a terminal no column but the last is wider.
+const WIDEST: usize = 24;
 
 /// One field of a row.
 pub struct Cell {
@@ -59,12 +64,19 @@ impl Column {
 pub struct Table {
     columns: Vec<Column>,
     rows: Vec<Vec<Cell>>,
+    spare: &'static [&'static str],
 }
 
 impl Table {
     /// A table of these columns, without rows.
     pub fn new(columns: &[Column]) -> Self {
-        Self { columns: columns.to_vec(), rows: Vec::new() }
+        Self { columns: columns.to_vec(), rows: Vec::new(), spare: &[] }
+    }
+
+    /// Columns that a narrow terminal can do without, the first to go first.
+    pub fn spare(mut self, titles: &'static [&'static str]) -> Self {
+        self.spare = titles;
+        self
     }
 
     /// Adds a row: one cell for each column.
@@ -77,11 +89,31 @@ impl Table {
     pub fn lines(&self, width: Option<usize>) -> Vec<String> {
         let head: Vec<Cell> =
             self.columns.iter().map(|column| Cell::new(style::HEAD, column.title())).collect();
-        let widths = self.widths(&head);
-        let before: usize = widths.iter().rev().skip(1).map(|width| width + GAP).sum();
-        let last = width.map(|width| width.saturating_sub(before).max(LAST_LEAST));
+        let mut widths = self.widths(&head);
+        if let Some(width) = width {
+            self.fit(&mut widths, width);
+        }
+        let last = width.map(|width| width.saturating_sub(before(&widths)).max(LAST_LEAST));
         let rows = std::iter::once(&head).chain(&self.rows);
         rows.map(|row| self.line(row, &widths, last)).collect()
+    }
+
+    /// Cuts names that are too wide, then leaves out columns: one of width 0 is not printed.
+    fn fit(&self, widths: &mut [usize], width: usize) {
+        let end = widths.len().saturating_sub(1);
+        for (column, width) in self.columns[..end].iter().zip(widths.iter_mut()) {
+            if matches!(column, Column::Left(_)) {
+                *width = (*width).min(WIDEST);
+            }
+        }
+        for title in self.spare {
+            if before(widths) + LAST_WANTED <= width {
+                return;
+            }
+            if let Some(at) = self.columns.iter().position(|column| column.title() == *title) {
+                widths[at] = 0;
+            }
+        }
     }
 
     fn widths(&self, head: &[Cell]) -> Vec<usize> {
@@ -99,8 +131,10 @@ impl Table {
         let end = row.len().saturating_sub(1);
         for (at, ((cell, column), width)) in row.iter().zip(&self.columns).zip(widths).enumerate() {
             let text = match last {
+                Some(_) if at < end && *width == 0 => continue,
                 Some(most) if at == end => safe::fit(&cell.text, most),
-                _ => cell.text.as_str().into(),
+                Some(_) => safe::fit(&cell.text, *width),
+                None => cell.text.as_str().into(),
             };
             let pad = " ".repeat(width.saturating_sub(safe::width(&text)));
             let painted = paint(cell.style, &text);
@@ -117,9 +151,29 @@ impl Table {
     }
 }
 
+/// What stands before the last column.
+fn before(widths: &[usize]) -> usize {
+    widths.iter().rev().skip(1).filter(|width| **width > 0).map(|width| width + GAP).sum()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_narrow_terminal_does_without_some_columns() {
+        let table = table().spare(&["SIZE"]);
+        insta::assert_snapshot!(plain(table.lines(Some(46))), @r"
+        NAME    SIZE  TITLE
+        日本  4.1 MB  first line and more of it
+        ab      12 B  x
+        ");
+        insta::assert_snapshot!(plain(table.lines(Some(40))), @r"
+        NAME  TITLE
+        日本  first line and more of it
+        ab    x
+        ");
+    }
 
     fn table() -> Table {
         let mut table =
