@@ -78,7 +78,8 @@ fn table(run: &mut Run, opened: &Opened<'_>, rows: &[SegmentRow]) -> Result<Answ
         Column::Left("BEGAN"),
         Column::Right("LASTED"),
         Column::Left("SUMMARY"),
-    ]);
+    ])
+    .spare(&["KNOWN BY", "LASTED", "ENTRIES", "BEGAN"]);
     for row in rows {
         let summary = summary(opened, row)?;
         table.push([

@@ -15,7 +15,7 @@ const GAP: usize = 2;
 const LAST_LEAST: usize = 12;
 /// Columns are left out until the last one has so much.
 const LAST_WANTED: usize = 32;
-/// On a terminal no column but the last is wider.
+/// On a terminal no column that can be spared is wider.
 const WIDEST: usize = 24;
 
 /// One field of a row.
@@ -102,7 +102,7 @@ impl Table {
     fn fit(&self, widths: &mut [usize], width: usize) {
         let end = widths.len().saturating_sub(1);
         for (column, width) in self.columns[..end].iter().zip(widths.iter_mut()) {
-            if matches!(column, Column::Left(_)) {
+            if matches!(column, Column::Left(title) if self.spare.contains(title)) {
                 *width = (*width).min(WIDEST);
             }
         }
