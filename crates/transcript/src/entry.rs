@@ -405,7 +405,8 @@ impl<'a> LineParts<'a, '_> {
         give: &mut impl FnMut(Entry<'a>),
     ) -> usize {
         let next = resume(&self.line.bytes[from..to]).map_or(to, |at| from + at);
-        let is_value = Raw::new(&self.line.bytes[from..next]).is_ok();
+        let bytes = &self.line.bytes[from..next];
+        let is_value = Raw::new(bytes).is_ok_and(|value| value.bytes().len() == bytes.len());
         let kind = if is_value { DiagnosticKind::NotAnObject } else { DiagnosticKind::Damaged };
         self.note(kind, from, next);
         entry.bytes = &self.line.bytes[from..next];

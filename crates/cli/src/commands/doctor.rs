@@ -254,10 +254,14 @@ fn words(finding: &Finding) -> (&'static str, String) {
         ),
         Finding::Unknown { kind, name, count: number, versions } => (
             "unknown",
-            format!("{kind} {name}, {} times, versions {}", count(*number), span(versions)),
+            format!(
+                "{kind} {name}, {}, versions {}",
+                counted(*number as usize, "time"),
+                span(versions)
+            ),
         ),
         Finding::Odd { kind, count: number } => {
-            ("odd", format!("{kind}, {} times", count(*number)))
+            ("odd", format!("{kind}, {}", counted(*number as usize, "time")))
         }
         Finding::Damage { kind, file, offset, length } => {
             ("damage", format!("{kind} at byte {offset}, {} in {file}", size(*length)))
@@ -265,18 +269,28 @@ fn words(finding: &Finding) -> (&'static str, String) {
         Finding::BrokenParents { file, missing, circles, repeated } => (
             "tree",
             format!(
-                "{missing} missing parents, {circles} circles, {repeated} entries written again in {file}"
+                "{}, {}, {} written again in {file}",
+                counted(*missing, "missing parent"),
+                counted(*circles, "circle"),
+                if *repeated == 1 {
+                    "1 entry".into()
+                } else {
+                    format!("{} entries", count(*repeated as u64))
+                },
             ),
         ),
         Finding::WrongFile { file, session, entries } => {
-            ("wrong file", format!("{entries} entries of {session} in {file}"))
+            ("wrong file", format!("entries of {session}, {}, in {file}", count(*entries as u64)))
         }
         Finding::SetAside { file, size: bytes } => {
             ("set aside", format!("{}, {file}", size(*bytes)))
         }
         Finding::StaleIndex { file, missing, unlisted } => (
             "stale index",
-            format!("names {missing} sessions that are gone, misses {unlisted}: {file}"),
+            format!(
+                "names {} that are gone, misses {unlisted}: {file}",
+                counted(*missing, "session")
+            ),
         ),
         Finding::Retention { days, from, overdue, within_week, next, next_time } => (
             "retention",

@@ -138,7 +138,7 @@ fn a_sound_home_has_nothing_unknown() {
 fn it_reads_well() {
     let shown = Case::new(ODD).run("doctor --places");
     assert!(
-        shown.contains("unknown           type brand-new, 1 times, versions not given"),
+        shown.contains("unknown           type brand-new, 1 time, versions not given"),
         "{shown}"
     );
     assert!(shown.contains("damage            damaged at byte"), "{shown}");

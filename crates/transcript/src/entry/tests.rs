@@ -52,6 +52,7 @@ fn damaged_bytes_are_kept_with_their_place() {
         &["carriage-return", "byte-order-mark", "carriage-return", "blank"],
     );
     check(b"[1,2]\n", &["Damaged - 0+5"], &["not-an-object"]);
+    check(b"44Z\"}\n", &["Damaged - 0+5"], &["damaged"]);
     check(b"{\"type\":\"new\"}\n{}\n", &["Unknown new 0+14", "Unknown - 15+2"], &[]);
     check(b"{\"type\":\"t\xffg\"}\n", &["Unknown t\u{fffd}g 0+14"], &["invalid-utf8"]);
 }
