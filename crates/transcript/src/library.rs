@@ -5,6 +5,22 @@
 //! Every file is first read alone ([`scan`]) and leaves a small [`Card`]; [`Library::join`] then
 //! works on the cards only. Files that hold copies are read once more, so that what they own can
 //! be counted exactly. Nothing here keeps text beyond titles, so a home of gigabytes stays small.
+//!
+//! ```
+//! use transcript::{layout, library::{Library, scan}};
+//!
+//! let home = std::env::temp_dir().join("a-claude-home-of-this-example");
+//! std::fs::create_dir_all(home.join("projects/-w"))?;
+//! let line = r#"{"parentUuid":null,"uuid":"u","sessionId":"s1","cwd":"/w","type":"user","message":{"role":"user","content":"hello"}}"#;
+//! std::fs::write(home.join("projects/-w/s1.jsonl"), line)?;
+//!
+//! let files = layout::walk_projects(&home).files;
+//! let (library, _) = Library::join(scan(files, |_, _, _| None::<()>, |_| {}));
+//! let session = library.session("s1").expect("it was just written");
+//! assert_eq!((session.facts.turns, session.facts.cwd.as_deref()), (1, Some("/w")));
+//! # std::fs::remove_dir_all(home)?;
+//! # std::io::Result::Ok(())
+//! ```
 
 mod agents;
 mod card;
