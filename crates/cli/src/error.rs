@@ -117,7 +117,10 @@ impl Talk {
 
     /// A file could not be read and the work goes on without it.
     pub fn skip(&mut self, problem: Problem) {
-        self.skipped.push(problem);
+        // A command may meet it twice: when it lists files and when it reads them.
+        if self.skipped.iter().all(|known| known.path != problem.path) {
+            self.skipped.push(problem);
+        }
     }
 
     /// Something to know about the answer, said after it.
