@@ -320,9 +320,8 @@ impl Session {
         let none = Titles::default();
         let slot = |i: usize| self.facts.titles.get(i).unwrap_or(&none).clone();
         let mut own = if self.own == NONE { none.clone() } else { slot(self.own as usize + 1) };
-        for (former, _) in self.former_ids() {
-            let Some(index) = self.facts.sessions.find(former.as_str()) else { continue };
-            let mut former = slot(index as usize + 1);
+        for at in self.former_slots() {
+            let mut former = slot(at);
             // What was copied came first.
             own.first_prompt = former.first_prompt.take().or(own.first_prompt);
             own.first_command = former.first_command.take().or(own.first_command);
@@ -351,22 +350,52 @@ impl Session {
 
     /// The folder the session began in.
     pub fn cwd(&self) -> Option<&str> {
-        self.facts.marks.first_cwd.as_deref()
+        let former = self.former_slots();
+        self.stamp(former.into_iter().chain(self.own_slots()), |stamp| stamp.cwd.as_deref())
     }
 
     /// The git branch last seen.
     pub fn git_branch(&self) -> Option<&str> {
-        self.facts.marks.git_branch.as_deref()
+        let former = self.former_slots();
+        self.stamp(self.own_slots().chain(former), |stamp| stamp.git_branch.as_deref())
+    }
+
+    fn stamp<'a>(
+        &'a self,
+        mut slots: impl Iterator<Item = usize>,
+        get: impl Fn(&'a fact::Stamp) -> Option<&'a str>,
+    ) -> Option<&'a str> {
+        slots.find_map(|slot| get(self.facts.stamps.get(slot)?))
+    }
+
+    /// Where facts of this session are kept: by its id, and for entries without one.
+    fn own_slots(&self) -> impl Iterator<Item = usize> + use<> {
+        let own = (self.own != NONE).then_some(self.own as usize + 1);
+        own.into_iter().chain([0])
+    }
+
+    /// Where facts of the ids it had before are kept.
+    fn former_slots(&self) -> Vec<usize> {
+        let former = self.former_ids();
+        former
+            .iter()
+            .filter_map(|(id, _)| Some(self.facts.sessions.find(id.as_str())? as usize + 1))
+            .collect()
     }
 
     /// The earliest time in it.
     pub fn first_time(&self) -> Option<Time> {
-        self.facts.marks.first_time.map(Time)
+        self.times().min()
     }
 
     /// The latest time in it.
     pub fn last_time(&self) -> Option<Time> {
-        self.facts.marks.last_time.map(Time)
+        self.times().max()
+    }
+
+    fn times(&self) -> impl Iterator<Item = Time> {
+        let own = |n: &&Node| n.kind.is_chain() && !n.has(flag::FOREIGN);
+        self.facts.nodes.iter().filter(own).filter_map(Node::time)
     }
 
     /// Pull requests it is linked to.
@@ -428,11 +457,6 @@ impl Session {
     /// File-history lines in it.
     pub fn snapshots(&self) -> usize {
         self.facts.marks.snapshots as usize
-    }
-
-    /// How many different folders and branches its entries are stamped with.
-    pub fn stamps(&self) -> usize {
-        self.facts.marks.stamps.count()
     }
 
     /// The agent that the file belongs to, as its entries say.

@@ -27,11 +27,6 @@ impl Time {
         Some(Self((seconds - offset(rest)?) * 1000 + fraction))
     }
 
-    /// The day number since 1970-01-01 in UTC.
-    pub fn day(self) -> i64 {
-        self.0.div_euclid(86_400_000)
-    }
-
     /// `self` minus `earlier`, in milliseconds.
     pub fn since(self, earlier: Time) -> i64 {
         self.0.saturating_sub(earlier.0)

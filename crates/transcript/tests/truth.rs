@@ -8,6 +8,7 @@ use transcript::id::Key;
 use transcript::layout;
 use transcript::library::{Library, read_session, scan};
 use transcript::session::{ForkKind, Role, Session, State};
+use transcript::time::Time;
 
 struct Made {
     _dir: tempfile::TempDir,
@@ -51,6 +52,9 @@ fn compare(session: &Session, truth: &SessionTruth, all: &mut Differences) {
     let case = truth.case.as_str();
     let own = |n: usize| session.state(n) != State::Foreign;
     all.check(case, "cwd", session.cwd(), truth.cwd.as_deref());
+    let time = |text: &Option<String>| text.as_deref().and_then(|t| Time::parse(t.as_bytes()));
+    all.check(case, "first", session.first_time(), time(&truth.first));
+    all.check(case, "last", session.last_time(), time(&truth.last));
     let turns = session.turns();
     let by_role =
         |role: Role| turns.iter().filter(|t| session.nodes()[t.prompt].role == role).count();

@@ -49,7 +49,7 @@ impl Library {
         let mut of: HashMap<SessionId, Vec<usize>> = HashMap::new();
         for (index, card) in self.cards.iter().enumerate() {
             if let FileKind::Agent { session, .. } = &card.found.kind
-                && let Some(id) = session.clone().or_else(|| card.id.clone())
+                && let Some(id) = session.clone().or_else(|| parent_session(card))
             {
                 of.entry(id).or_default().push(index);
             }
@@ -89,6 +89,11 @@ impl Library {
             self.sessions.insert(place, item);
         }
     }
+}
+
+/// The session that an agent's file names: by its entries, or by the context it began with.
+fn parent_session(card: &Card) -> Option<SessionId> {
+    card.id.clone().or_else(|| card.fork_context.as_deref().map(SessionId::new))
 }
 
 /// One file per agent: the same folder may be read under two names.

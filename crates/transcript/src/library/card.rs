@@ -143,6 +143,8 @@ pub struct Card {
     pub(super) continued_in: Option<Box<str>>,
     pub(super) forked_from: Option<Box<str>>,
     pub(super) lineage: Option<Box<str>>,
+    /// The session whose context a forked subagent began with.
+    pub(super) fork_context: Option<Box<str>>,
     pub(super) former: Vec<SessionId>,
     pub(super) is_background: bool,
     pub(super) agent_links: Vec<(Box<str>, AgentLink)>,
@@ -176,6 +178,7 @@ impl Card {
             continued_in: session.continued_in().map(Into::into),
             forked_from: session.forked_from().map(Into::into),
             lineage: session.lineage().map(Into::into),
+            fork_context: session.fork_context().map(Into::into),
             former: session.former_ids().into_iter().map(|(id, _)| id).collect(),
             is_background: session.is_background(),
             agent_links: session.agent_links().map(|(a, link)| (a.into(), link)).collect(),

@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use hashbrown::HashMap;
 
 use super::fact::{
-    AgentLink, Agents, Call, Compaction, LinkKind, Marks, Names, Started, Titles, Touch,
+    AgentLink, Agents, Call, Compaction, LinkKind, Marks, Names, Stamp, Started, Titles, Touch,
 };
 use super::node::{NO_TIME, NONE, Node, Role, flag};
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
@@ -16,7 +16,6 @@ use crate::id::Key;
 use crate::json::{Raw, Str};
 use crate::line::{Line, LineReader};
 use crate::prompt::{self, Voice};
-use crate::time::Time;
 
 /// How many oddities are kept with their place; all are counted.
 const KEPT_DIAGNOSTICS: usize = 1000;
@@ -48,6 +47,7 @@ pub struct Builder {
     pub(super) compactions: Vec<Compaction>,
     pub(super) touches: Vec<Touch>,
     pub(super) titles: Vec<Titles>,
+    pub(super) stamps: Vec<Stamp>,
     pub(super) agents: Agents,
     pub(super) marks: Marks,
     pub(super) leaf: Option<(Key, u32)>,
@@ -188,6 +188,7 @@ impl Builder {
         }
         if entry.kind.is_chain() {
             self.marks.seen(entry, node.role);
+            slot(&mut self.stamps, session).entry(entry);
             if let Some(version) = entry.version {
                 self.versions.add(version);
             }
@@ -333,12 +334,8 @@ impl Builder {
         }
     }
 
-    pub(super) fn titles(&mut self, session: u32) -> &mut Titles {
-        let slot = if session == NONE { 0 } else { session as usize + 1 };
-        if self.titles.len() <= slot {
-            self.titles.resize_with(slot + 1, Titles::default);
-        }
-        &mut self.titles[slot]
+    fn titles(&mut self, session: u32) -> &mut Titles {
+        slot(&mut self.titles, session)
     }
 
     fn result(&mut self, entry: &Entry<'_>, block: &Block<'_>, index: u32, node: &mut Node) {
@@ -524,6 +521,15 @@ impl Builder {
     }
 }
 
+/// What is kept for each session id; the first place is for entries without one.
+fn slot<T: Default>(all: &mut Vec<T>, session: u32) -> &mut T {
+    let at = if session == NONE { 0 } else { session as usize + 1 };
+    if all.len() <= at {
+        all.resize_with(at + 1, T::default);
+    }
+    &mut all[at]
+}
+
 fn queued_text(prompt: Raw<'_>) -> Option<std::borrow::Cow<'_, str>> {
     prompt.text().or_else(|| prompt.items().find_map(|block| block.get("text")?.text()))
 }
@@ -543,24 +549,8 @@ fn version(text: &str) -> Option<(u32, u32, u32)> {
 }
 
 impl Marks {
-    /// Remembers the span of time, the first folder and the last branch.
+    /// Remembers who wrote the entries, and how.
     fn seen(&mut self, entry: &Entry<'_>, role: Role) {
-        if let Some(Time(time)) = entry.time {
-            self.first_time = Some(self.first_time.map_or(time, |t| t.min(time)));
-            self.last_time = Some(self.last_time.map_or(time, |t| t.max(time)));
-        }
-        if let Some(cwd) = entry.cwd {
-            if self.first_cwd.is_none() {
-                self.first_cwd = Some(cwd.text().into());
-            }
-            self.stamps.cwd(cwd);
-        }
-        if let Some(branch) = entry.git_branch.filter(|b| !b.is_empty()) {
-            if !self.git_branch.as_deref().is_some_and(|b| branch.is(b)) {
-                self.git_branch = Some(branch.text().into());
-            }
-            self.stamps.branch(branch);
-        }
         if self.lineage.is_none()
             && let Some(lineage) = entry.lineage
         {

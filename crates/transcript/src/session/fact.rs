@@ -396,45 +396,29 @@ pub struct PrLink {
     pub time: Option<Time>,
 }
 
-/// How many different stamps of a process the entries carry: a copy is stamped anew by one.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Stamps {
-    cwds: Vec<Box<str>>,
-    branches: Vec<Box<str>>,
+/// Where the entries of one session were written.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Stamp {
+    /// The first `cwd`.
+    pub cwd: Option<Box<str>>,
+    /// The last `gitBranch` that is not empty.
+    pub git_branch: Option<Box<str>>,
 }
 
-impl Stamps {
-    pub(super) fn count(&self) -> usize {
-        self.cwds.len() + self.branches.len()
-    }
-
-    pub(super) fn cwd(&mut self, cwd: Str<'_>) {
-        add_stamp(&mut self.cwds, cwd);
-    }
-
-    pub(super) fn branch(&mut self, branch: Str<'_>) {
-        add_stamp(&mut self.branches, branch);
-    }
-}
-
-fn add_stamp(list: &mut Vec<Box<str>>, stamp: Str<'_>) {
-    const ENOUGH: usize = 8;
-    let known = list.last().is_some_and(|l| stamp.is(l)) || list.iter().any(|l| stamp.is(l));
-    if !known && list.len() < ENOUGH {
-        list.push(stamp.text().into());
+impl Stamp {
+    pub(super) fn entry(&mut self, entry: &Entry<'_>) {
+        if self.cwd.is_none() {
+            self.cwd = entry.cwd.map(|cwd| cwd.text().into());
+        }
+        set_last(&mut self.git_branch, entry.git_branch.filter(|branch| !branch.is_empty()));
     }
 }
 
 /// What single lines say about the whole session.
 #[derive(Debug, Clone, Default)]
 pub struct Marks {
-    pub(super) first_time: Option<i64>,
-    pub(super) last_time: Option<i64>,
-    pub(super) first_cwd: Option<Box<str>>,
-    pub(super) git_branch: Option<Box<str>>,
     pub(super) lineage: Option<Box<str>>,
     pub(super) agent: Option<Box<str>>,
-    pub(super) stamps: Stamps,
     pub(super) pr_links: Vec<PrLink>,
     pub(super) commits: Vec<(u32, Commit)>,
     pub(super) continued_in: Option<Box<str>>,

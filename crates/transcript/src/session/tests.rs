@@ -262,6 +262,12 @@ fn entries_of_another_session_are_foreign_unless_they_hang_together() {
         answer("a1", "u1", "m1"),
     ]);
     assert_eq!(states(&s), "AFA");
+    let late = |line: String| line.replace("/w", "/elsewhere").replace("2026-01-01", "2027-01-01");
+    let strayed = session(&[late(other(user("x1", "gone", "theirs"))), user("u1", "-", "mine")]);
+    assert_eq!(
+        (strayed.cwd(), strayed.last_time()),
+        (Some("/w"), Time::parse(b"2026-01-01T00:00:00.000Z"))
+    );
     let resumed = session(&[
         other(user("u1", "-", "old")),
         other(answer("a1", "u1", "m1")),
