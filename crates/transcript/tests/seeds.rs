@@ -181,3 +181,168 @@ fn seed_004_branches_by_position_and_not_by_time() {
     assert_eq!(s.leaf(), s.find(Key::of(b"bbb2")));
     assert_eq!(s.branches().len(), 1);
 }
+
+/// The other examples: what each is read as, and that none of its members is unknown. Members
+/// that only a description has (`durationMs` of an answer) are in the catalog as old ones.
+#[test]
+fn every_other_example_is_known() {
+    let examples: &[(&str, Kind)] = &[
+        (
+            r#"{"parentUuid":"bca9e88a-ed6c-4e15-b6b3-ef1d7d9ffea3","sessionId":"0340f328-33c2-42fb-b9fa-ae58a9d8a799","type":"system","subtype":"local_command","content":"<command-name>/add-dir</command-name>\n <command-message>add-dir</command-message>\n <command-args></command-args>","level":"info","timestamp":"2025-12-07T07:44:44.410Z","uuid":"a1ccd655-ab60-401b-8a2b-075eb1c1ba12","isMeta":false}"#,
+            Kind::System,
+        ),
+        (
+            r#"{"type":"file-history-snapshot","messageId":"880a9364-634b-4cc1-9acb-7992e89e69b8","snapshot":{"messageId":"880a9364-634b-4cc1-9acb-7992e89e69b8","trackedFileBackups":{},"timestamp":"2025-12-07T04:18:24.087Z"},"isSnapshotUpdate":false}"#,
+            Kind::Bookkeeping,
+        ),
+        (
+            r#"{"type":"queue-operation","operation":"remove","timestamp":"2025-12-08T03:37:12.389Z","sessionId":"a13cb7a0-f145-4ae2-80f2-dd489a02c51c"}"#,
+            Kind::Bookkeeping,
+        ),
+        (
+            r#"{"type":"user","uuid":"365bbb81-...","sessionId":"0dc751f2-...","timestamp":"2026-02-17T12:14:10.743Z","message":{"role":"user","content":"How do I fix the CI?"},"parentUuid":null,"cwd":"/Users/user/project","version":"2.1.44","gitBranch":"main","isSidechain":false,"userType":"external"}"#,
+            Kind::User,
+        ),
+        (
+            r#"{"type":"system","subtype":"compact_boundary","content":"Conversation compacted","level":"info","uuid":"712d09ee-...","sessionId":"59c98839-...","timestamp":"2026-02-09T12:19:47.557Z","logicalParentUuid":"3a3b8268-...","compactMetadata":{"trigger":"auto","preTokens":170551}}"#,
+            Kind::System,
+        ),
+        (r#"{"type":"system","subtype":"turn_duration","durationMs":112990}"#, Kind::System),
+        (
+            r#"{"type":"progress","data":{"type":"hook_progress","hookEvent":"SessionStart","hookName":"SessionStart:startup","command":"bash scripts/setup.sh"},"uuid":"13e64c6f-...","sessionId":"3108a700-...","timestamp":"2026-02-14T03:42:53.676Z"}"#,
+            Kind::Progress,
+        ),
+        (
+            r#"{"type":"queue-operation","operation":"dequeue","timestamp":"2026-02-07T07:42:54.402Z","sessionId":"78e7f3d0-..."}"#,
+            Kind::Bookkeeping,
+        ),
+        (
+            r#"{"type":"summary","summary":"Human-readable session description","leafUuid":"uuid-of-message-when-summary-was-created"}"#,
+            Kind::Bookkeeping,
+        ),
+        (
+            r#"{"type":"user","uuid":"unique-message-id","parentUuid":"previous-message-uuid","sessionId":"session-uuid","timestamp":"2025-12-24T10:00:00.000Z","cwd":"/current/working/directory","gitBranch":"main","version":"2.0.76","userType":"external","slug":"session-name-slug","message":{"role":"user","content":"string or array"}}"#,
+            Kind::User,
+        ),
+        (
+            r#"{"type":"assistant","uuid":"unique-message-id","parentUuid":"previous-message-uuid","sessionId":"session-uuid","timestamp":"2025-12-24T10:00:05.000Z","requestId":"req_xxxxx","message":{"id":"msg_xxxxx","model":"claude-sonnet-4-20250514","role":"assistant","type":"message","content":[],"stop_reason":"end_turn","stop_sequence":null,"usage":{}}}"#,
+            Kind::Assistant,
+        ),
+        (
+            r#"{"type":"system","subtype":"compact_boundary","content":"Conversation compacted","parentUuid":null,"logicalParentUuid":"uuid-of-last-message-before-compaction","compactMetadata":{"trigger":"manual","preTokens":46742},"timestamp":"2025-12-31T13:51:58.281Z","uuid":"unique-id","level":"info","isMeta":false}"#,
+            Kind::System,
+        ),
+        (
+            r#"{"type":"system","subtype":"stop_hook_summary","hookCount":1,"hookInfos":[{"command":"/path/to/hook.sh"}],"hookErrors":[],"preventedContinuation":false,"stopReason":"","hasOutput":false,"level":"suggestion","toolUseID":"uuid"}"#,
+            Kind::System,
+        ),
+        (
+            r#"{"type":"queue-operation","operation":"enqueue","content":"queued message text","sessionId":"session-uuid","timestamp":"2025-12-24T14:49:58.701Z"}"#,
+            Kind::Bookkeeping,
+        ),
+        (
+            r#"{"type":"system","subtype":"init","session_id":"uuid-string","cwd":"/path/to/project","model":"claude-opus-4-5-20251101","tools":["Task","Bash","Read","Edit","..."]}"#,
+            Kind::System,
+        ),
+        (
+            r#"{"type":"result","subtype":"success","total_cost_usd":0.112,"num_turns":5,"duration_ms":6590}"#,
+            Kind::Bookkeeping,
+        ),
+    ];
+    for (example, kind) in examples {
+        check(example, |e| {
+            assert_eq!(e.kind, *kind, "{example}");
+            let name = e.type_name.expect("a type").text();
+            let stream = e.is_subtype("init");
+            for (key, _) in e.fields.iter().filter(|_| !stream) {
+                assert!(
+                    transcript::catalog::knows_field(&name, &key.text()),
+                    "{key:?} in {example}"
+                );
+            }
+        });
+    }
+}
+
+#[test]
+fn content_blocks_of_seed_004() {
+    let blocks: &[(&str, BlockKind)] = &[
+        (r#"{"type":"text","text":"Response text here"}"#, BlockKind::Text),
+        (
+            r#"{"type":"thinking","thinking":"Extended reasoning here...","signature":"base64-signature"}"#,
+            BlockKind::Thinking,
+        ),
+        (
+            r#"{"type":"tool_use","id":"toolu_01ABC...","name":"ToolName","input":{}}"#,
+            BlockKind::ToolUse,
+        ),
+        (
+            r#"{"type":"tool_result","tool_use_id":"toolu_01ABC...","content":"result string or array","is_error":false}"#,
+            BlockKind::ToolResult,
+        ),
+        (
+            r#"{"type":"image","source":{"type":"base64","media_type":"image/png","data":"base64-encoded-data"}}"#,
+            BlockKind::Image,
+        ),
+        (
+            r#"{"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"base64-encoded-data"}}"#,
+            BlockKind::Document,
+        ),
+    ];
+    for (block, kind) in blocks {
+        let line = format!(r#"{{"type":"assistant","message":{{"content":[{block}]}}}}"#);
+        assert_eq!(Entry::of(line.as_bytes(), 0).blocks()[0].kind, *kind, "{block}");
+    }
+}
+
+/// Results as seed 004 gives them; the real ones have other members (FORMAT, section 10), and
+/// either is read without complaint.
+#[test]
+fn tool_results_of_seed_004() {
+    let path = |tool: &str, json: &str| {
+        let line = line(json);
+        tool::path_of(tool, None, Raw::new(line.as_bytes()).ok()).map(|p| p.into_owned())
+    };
+    let read = r#"{"file":{"filePath":"/path/to/file","content":"file contents...","numLines":100,"startLine":1,"totalLines":100},"isImage":false}"#;
+    assert_eq!(path("Read", read).as_deref(), Some("/path/to/file"));
+    let write = r#"{"filePath":"/path/to/file","content":"file contents written"}"#;
+    assert_eq!(path("Write", write).as_deref(), Some("/path/to/file"));
+    let bash = r#"{"command":"ls -la","stdout":"output...","stderr":"errors...","exitCode":0,"durationMs":150,"interrupted":false}"#;
+    assert_eq!(path("Bash", bash), None);
+    let task = line(
+        r#"{"agentId":"a051da9","prompt":"original prompt","content":[{"type":"text","text":"agent response"}],"totalDurationMs":58979,"totalTokens":63383,"totalToolUseCount":18,"usage":{},"status":"completed"}"#,
+    );
+    assert_eq!(tool::agent_of(Raw::new(task.as_bytes()).ok(), None).as_deref(), Some("a051da9"));
+    let todos = line(
+        r#"{"newTodos":[{"content":"Task 1","status":"pending","activeForm":"Working on Task 1"}],"oldTodos":[]}"#,
+    );
+    let todos = transcript::side::todo::new_todos(Raw::new(todos.as_bytes()).expect("valid"));
+    assert_eq!(todos.map(|t| t.len()), Some(1));
+    let question = line(
+        r#"{"questions":[{"question":"Which option?","header":"Choice","options":[{"label":"A","description":"Option A"}],"multiSelect":false}]}"#,
+    );
+    let asked = tool::subject("AskUserQuestion", Raw::new(question.as_bytes()).expect("valid"));
+    assert_eq!(asked.as_deref(), Some("Which option?"));
+}
+
+/// Seed 000: a segment begins where the marker begins a user entry, and its index never shifts.
+#[test]
+fn segments_of_seed_000() {
+    let user = |uuid: &str, parent: &str, text: &str| {
+        format!(
+            r#"{{"type":"user","uuid":"{uuid}","parentUuid":{parent},"sessionId":"s","timestamp":"2025-08-01T00:00:00.000Z","cwd":"/w","version":"1.0.60","gitBranch":"main","message":{{"role":"user","content":"{text}"}}}}"#
+        )
+    };
+    let marker =
+        "This session is being continued from a previous conversation that ran out of context.";
+    let lines = [
+        user("a", "null", "start"),
+        user("b", "\"a\"", &format!("{marker} One.")),
+        user("c", "\"b\"", &format!("he wrote: {marker}")),
+        user("d", "\"c\"", &format!("{marker} Two.")),
+    ];
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let firsts = |s: &Session| s.compactions().iter().map(|c| c.node()).collect::<Vec<_>>();
+    assert_eq!(firsts(&session(&lines)), [1, 3]);
+    assert_eq!(firsts(&session(&lines[..3])), [1]);
+}
