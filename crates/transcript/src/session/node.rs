@@ -121,6 +121,9 @@ pub struct Node {
     pub role: Role,
 }
 
+/// A million entries take 64 MB, and no more without somebody noticing.
+const _: () = assert!(size_of::<Node>() == 64);
+
 pub(super) const NO_TIME: i64 = i64::MIN;
 
 /// Facts about a node, one bit each.

@@ -445,3 +445,123 @@ proptest! {
         }
     }
 }
+
+fn book(json: &str) -> String {
+    format!("{json}\n")
+}
+
+#[test]
+fn marks_of_copies_and_moves_are_read() {
+    // FORMAT 4.6: continued-in `continuedInSessionId`, relocated `relocatedCwd`,
+    // fork-context-ref `agentId, parentSessionId, parentLastUuid, contextLength`.
+    let s = session(&[
+        book(
+            r#"{"type":"fork-context-ref","agentId":"a1","parentSessionId":"parent","parentLastUuid":"x","contextLength":3}"#,
+        ),
+        user("u1", "-", "go"),
+        book(r#"{"type":"relocated","relocatedCwd":"/moved","sessionId":"s"}"#),
+        book(
+            r#"{"type":"continued-in","continuedInSessionId":"next","timestamp":"2026-09-01T00:00:00.000Z","sessionId":"s"}"#,
+        ),
+    ]);
+    assert_eq!((s.fork_context(), s.agent()), (Some("parent"), Some("a1")));
+    assert_eq!((s.relocated(), s.continued_in()), (Some("/moved"), Some("next")));
+    // FORMAT 3: forkedFrom `{sessionId,messageUuid}`, sessionKind "bg", session_id = lineage root.
+    let marked = chain(
+        "u1",
+        "-",
+        r#""type":"user","message":{"role":"user","content":"x"},"sessionKind":"bg","session_id":"root","forkedFrom":{"sessionId":"old","messageUuid":"m"}"#,
+    );
+    let s = session(&[marked]);
+    assert_eq!(
+        (s.is_background(), s.lineage(), s.forked_from()),
+        (true, Some("root"), Some("old"))
+    );
+}
+
+#[test]
+fn a_queued_prompt_may_stand_in_an_attachment_only() {
+    // FORMAT 4.5: queued_command `prompt: string|block[], commandMode: prompt|task-notification`.
+    let queued = |uuid: &str, parent: &str, inside: &str| {
+        chain(
+            uuid,
+            parent,
+            &format!(r#""type":"attachment","attachment":{{"type":"queued_command",{inside}}}"#),
+        )
+    };
+    let s = session(&[
+        user("u1", "-", "one"),
+        answer("a1", "u1", "m1"),
+        queued("q1", "a1", r#""prompt":"and this","commandMode":"prompt""#),
+        queued(
+            "q2",
+            "q1",
+            r#""prompt":[{"type":"text","text":"and that"}],"commandMode":"prompt""#,
+        ),
+        queued(
+            "q3",
+            "q2",
+            r#""prompt":"<task-notification>x</task-notification>","commandMode":"task-notification""#,
+        ),
+        answer("a2", "q3", "m2"),
+    ]);
+    let roles: Vec<_> = s.nodes().iter().map(|n| n.role.name()).collect();
+    assert_eq!(roles, ["prompt", "answer", "queued", "queued", "notification", "answer"]);
+    assert_eq!(s.turns().len(), 3);
+}
+
+#[test]
+fn a_preserved_segment_is_kept_from_head_to_tail() {
+    // FORMAT 4.3: preservedSegment `{headUuid,anchorUuid,tailUuid}`.
+    let kept = r#","preservedSegment":{"headUuid":"u2","anchorUuid":"c1","tailUuid":"a2"}"#;
+    let s = session(&[
+        user("u1", "-", "one"),
+        answer("a1", "u1", "m1"),
+        user("u2", "a1", "two"),
+        answer("a2", "u2", "m2"),
+        boundary("b1", "a2", kept),
+        summary("c1", "b1"),
+        user("u3", "a2", "three"),
+    ]);
+    assert_eq!(states(&s), "CCAAAAA");
+}
+
+#[test]
+fn a_background_agent_is_named_by_its_notification() {
+    // FORMAT 9.8: `<task-notification><task-id>`; real ones name the call, too.
+    let text = r"<task-notification>\n<task-id>a9e0</task-id>\n<tool-use-id>t1</tool-use-id>\n<status>completed</status>\n</task-notification>";
+    let s = session(&[user("u1", "-", "go"), call("a1", "u1", "m1", "t1"), user("n1", "a1", text)]);
+    let links: Vec<_> = s.agent_links().collect();
+    assert_eq!((links[0].0, links[0].1.kind), ("a9e0", LinkKind::Notification));
+    assert_eq!(links[0].1.call, Some(Key::of(b"t1")));
+    assert_eq!(s.turns().len(), 1);
+}
+
+#[test]
+fn team_meta_and_sidechain_ends_are_not_the_leaf() {
+    // FORMAT 9.2: the leaf is chosen among those not sidechain, team or meta.
+    let mark = |line: String, member: &str| {
+        line.replacen("{\"parentUuid\"", &format!("{{{member},\"parentUuid\""), 1)
+    };
+    for member in ["\"teamName\":\"t\"", "\"isMeta\":true"] {
+        let s = session(&[
+            user("u1", "-", "one"),
+            user("u2", "u1", "two"),
+            mark(user("u3", "u1", "x"), member),
+        ]);
+        assert_eq!(s.leaf(), Some(1), "{member}");
+    }
+    let side = user("s1", "-", "task").replace("\"isSidechain\":false", "\"isSidechain\":true");
+    let s = session(&[user("u1", "-", "one"), side]);
+    assert_eq!((s.leaf(), states(&s).as_str(), s.inline_agents().len()), (Some(0), "As", 1));
+}
+
+#[test]
+fn commits_are_read_from_what_git_printed() {
+    // FORMAT 7: a Bash result has neither the command nor an exit code; its text tells.
+    let commit = call("a1", "u1", "m1", "t1").replace("\"ls\"", "\"git commit -m x\"");
+    let done = result("r1", "a1", "t1", false)
+        .replace("\"content\":\"x\"", "\"content\":\"[main 2e06a57] Fix it\"");
+    let s = session(&[user("u1", "-", "go"), commit, done]);
+    assert_eq!(s.commits().map(|(_, c)| c.hash.as_str()).collect::<Vec<_>>(), ["2e06a57"]);
+}
