@@ -1,0 +1,6 @@
+//! What recount keeps of the files that Claude Code deletes.
+//!
+//! Three layers, each made from the one before: the **archive** holds every byte ever seen and is
+//! the only one that can't be made again; the **catalog** holds what the files say, so that a
+//! question does not read them again; the **index** finds words. Nothing here knows the home
+//! folder, the environment or the clock; times are handed in.
