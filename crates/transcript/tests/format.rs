@@ -1,0 +1,11 @@
+//! What the reader relies on of Claude Code's format, claim by claim: a module per section of the
+//! description, each shape written as Claude Code writes it. What comes of it is taken from the
+//! description, never from what the reader said.
+
+mod format {
+    mod section_1_paths;
+    mod section_2_bytes;
+    mod section_3_envelope;
+    mod section_4_entries;
+    mod shape;
+}
