@@ -7,5 +7,6 @@ mod format {
     mod section_2_bytes;
     mod section_3_envelope;
     mod section_4_entries;
+    mod section_7_results;
     mod shape;
 }
