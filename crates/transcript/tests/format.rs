@@ -7,6 +7,8 @@ mod format {
     mod section_2_bytes;
     mod section_3_envelope;
     mod section_4_entries;
+    mod section_5_blocks;
     mod section_7_results;
+    mod section_8_side;
     mod shape;
 }
