@@ -3,6 +3,7 @@
 //! description, never from what the reader said.
 
 mod format {
+    mod section_11_stream;
     mod section_1_paths;
     mod section_2_bytes;
     mod section_3_envelope;
@@ -10,5 +11,7 @@ mod format {
     mod section_5_blocks;
     mod section_7_results;
     mod section_8_side;
+    mod section_9_files;
+    mod section_9_tree;
     mod shape;
 }

@@ -107,3 +107,8 @@ pub fn home(files: &str) -> (TempDir, Library) {
 pub fn item<'a>(library: &'a Library, id: &str) -> &'a SessionItem {
     library.session(id).unwrap_or_else(|| panic!("no session {id}"))
 }
+
+/// How a session is connected with others: `continued-in b`.
+pub fn connections(item: &SessionItem) -> Vec<String> {
+    item.connections.iter().map(|(kind, id)| format!("{} {id}", kind.name())).collect()
+}
