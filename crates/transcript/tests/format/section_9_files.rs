@@ -69,23 +69,22 @@ fn a_fork_owns_only_what_is_its_own() {
     assert_eq!(connections(fork), ["copied-from own"]);
 }
 
-/// 9.5: background copies carry `sessionKind`, the original ends with `continued-in`.
+/// 9.5: background copies carry `sessionKind`, the original may end with `continued-in`. Either
+/// tells the copy, though its file was there first.
 #[test]
 fn a_background_copy_is_known_by_its_marks() {
     let talk = user("u1", "-", "go");
-    let bg = of("bg", talk.replace(r#""type":"user""#, r#""type":"user","sessionKind":"bg""#));
-    let own = of("own", talk);
-    let (_dir, library) = home(&format!(
-        r#"//- projects/-w/bg.jsonl
-{bg}
-//- projects/-w/own.jsonl
-{own}
-{{"type":"continued-in","continuedInSessionId":"bg","timestamp":"2026-05-01T10:00:01.000Z","sessionId":"own"}}
-"#
-    ));
-    assert_eq!(connections(item(&library, "own")), ["continued-in bg"]);
-    assert_eq!(connections(item(&library, "bg")), ["copied-from own"]);
-    assert_eq!((standing(&library, "own"), standing(&library, "bg")), ("whole", "copy"));
+    let (copy, own) = (of("bg", talk.clone()), of("own", talk));
+    let bg = copy.replace(r#""type":"user""#, r#""type":"user","sessionKind":"bg""#);
+    let on = r#"{"type":"continued-in","continuedInSessionId":"bg","timestamp":"2026-05-01T10:00:01.000Z","sessionId":"own"}"#;
+    for (copy, last, want) in [(&bg, "", vec![]), (&copy, on, vec!["continued-in bg"])] {
+        let (_dir, library) = home(&format!(
+            "//- projects/-w/bg.jsonl\n{copy}\n//- projects/-w/own.jsonl\n{own}\n{last}\n"
+        ));
+        assert_eq!(connections(item(&library, "own")), want);
+        assert_eq!(connections(item(&library, "bg")), ["copied-from own"]);
+        assert_eq!((standing(&library, "own"), standing(&library, "bg")), ("whole", "copy"));
+    }
 }
 
 /// 9.5: the SDK's `forkSession` gives new uuids; `session_id` names the lineage's root (2.1.207).
