@@ -378,12 +378,9 @@ impl Builder {
         if let Some(run) = entry.tool_result.and_then(|r| r.string("runId")) {
             self.agents.runs.push((run.into(), call));
         }
-        if let Some(agent) = tool::agent_of(entry.tool_result, shown.as_deref()) {
-            let kind = if entry.tool_result.is_some_and(|r| r.get("agentId").is_some()) {
-                LinkKind::Result
-            } else {
-                LinkKind::Text
-            };
+        let named = tool::agent_of(entry.tool_result, None).map(|agent| (agent, LinkKind::Result));
+        let by_text = || Some((tool::agent_of(None, shown.as_deref())?, LinkKind::Text));
+        if let Some((agent, kind)) = named.or_else(by_text) {
             self.agents.link(&agent, AgentLink { call: Some(call), kind });
         }
     }

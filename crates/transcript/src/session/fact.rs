@@ -318,7 +318,7 @@ fn cut(text: &str) -> Box<str> {
 pub enum LinkKind {
     /// Its meta file names the call.
     Meta,
-    /// The call's `toolUseResult.agentId`.
+    /// The call's `toolUseResult.agentId`; a teammate's `agent_id`.
     Result,
     /// A sign of life named both.
     Progress,
