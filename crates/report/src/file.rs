@@ -597,6 +597,58 @@ mod tests {
         assert_eq!(edit(both).as_deref(), Some("d"));
     }
 
+    /// A call whose input and result are as Claude Code writes them, after a text that is known.
+    fn after(tool: &str, input: &str, result: &str, known: Option<&str>) -> Option<String> {
+        let raw = |json| Raw::new(str::as_bytes(json)).expect("JSON");
+        let known = known.map(|text| FileContent {
+            text: text.into(),
+            base: 1,
+            tool: "Write".into(),
+            edits: 0,
+        });
+        step(tool, Some(raw(input)), Some(raw(result)), 2, known).map(|content| content.text)
+    }
+
+    #[test]
+    fn an_edit_of_several_places_tells_the_whole_file() {
+        let input = r#"{"file_path":"/a","edits":[{"old_string":"b","new_string":"c"}]}"#;
+        let result = r#"{"filePath":"/a","edits":[{"old_string":"b","new_string":"c","replace_all":false}],"originalFileContents":"a\nb","structuredPatch":[],"userModified":false}"#;
+        assert_eq!(after("MultiEdit", input, result, None).as_deref(), Some("a\nc"));
+    }
+
+    #[test]
+    fn a_notebook_is_told_whole() {
+        let input = r#"{"notebook_path":"/n.ipynb","cell_id":"c1","new_source":"b"}"#;
+        let result = r#"{"new_source":"b","cell_id":"c1","cell_type":"code","language":"python","edit_mode":"replace","error":"","notebook_path":"/n.ipynb","original_file":"{\"old\":1}","updated_file":"{\"new\":1}"}"#;
+        let text = after("NotebookEdit", input, result, Some("{\"old\":1}"));
+        assert_eq!(text.as_deref(), Some("{\"new\":1}"));
+    }
+
+    #[test]
+    fn what_a_person_changed_stands_in_the_result() {
+        let input = r#"{"file_path":"/a","old_string":"b","new_string":"asked"}"#;
+        let result = |by_person| {
+            format!(
+                r#"{{"filePath":"/a","oldString":"b","newString":"typed","originalFile":"b","structuredPatch":[],"userModified":{by_person},"replaceAll":false}}"#
+            )
+        };
+        assert_eq!(after("Edit", input, &result("true"), None).as_deref(), Some("typed"));
+        assert_eq!(after("Edit", input, &result("false"), None).as_deref(), Some("asked"));
+    }
+
+    #[test]
+    fn only_a_read_of_all_lines_tells_the_whole_file() {
+        let read = |start, lines, total| {
+            let result = format!(
+                r#"{{"type":"text","file":{{"filePath":"/a","content":"x","numLines":{lines},"startLine":{start},"totalLines":{total}}}}}"#
+            );
+            after("Read", r#"{"file_path":"/a"}"#, &result, Some("known"))
+        };
+        assert_eq!(read(1, 1, 1).as_deref(), Some("x"));
+        assert_eq!(read(1, 1, 2).as_deref(), Some("known"));
+        assert_eq!(read(2, 1, 1).as_deref(), Some("known"));
+    }
+
     #[test]
     fn only_a_plain_absolute_path_is_a_target() {
         let check = |path: &str| target(path, |c| c == '\u{202e}');

@@ -290,7 +290,7 @@ pub fn tokens(opened: &Opened<'_>, nodes: &[usize]) -> Result<Option<Tokens>, Pr
             number: opened.number(node),
             input: number("input_tokens"),
             cache_read: number("cache_read_input_tokens"),
-            cache_creation: number("cache_creation_input_tokens"),
+            cache_creation: cache_creation(usage),
             output: number("output_tokens"),
         };
         // What Claude Code writes in the model's name has zeros.
@@ -301,10 +301,30 @@ pub fn tokens(opened: &Opened<'_>, nodes: &[usize]) -> Result<Option<Tokens>, Pr
     Ok(None)
 }
 
+/// Before 2.1.152 the sum may be 0 while its parts are given.
+fn cache_creation(usage: Raw<'_>) -> u64 {
+    let number = |at: Raw<'_>, key: &str| at.get(key).and_then(Raw::u64).unwrap_or(0);
+    let parts = usage.get("cache_creation").map_or(0, |parts| {
+        number(parts, "ephemeral_5m_input_tokens") + number(parts, "ephemeral_1h_input_tokens")
+    });
+    parts.max(number(usage, "cache_creation_input_tokens"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use transcript::session::{Builder, Options};
+
+    #[test]
+    fn what_was_cached_is_told_as_a_sum_or_by_its_parts() {
+        let usage = |json: &'static str| cache_creation(Raw::new(json.as_bytes()).expect("JSON"));
+        let parts =
+            r#""cache_creation":{"ephemeral_5m_input_tokens":30,"ephemeral_1h_input_tokens":4}"#;
+        let only_parts = format!(r#"{{"cache_creation_input_tokens":0,{parts}}}"#);
+        assert_eq!(cache_creation(Raw::new(only_parts.as_bytes()).expect("JSON")), 34);
+        assert_eq!(usage(r#"{"cache_creation_input_tokens":34,"cache_creation":null}"#), 34);
+        assert_eq!(usage(r#"{"cache_creation_input_tokens":null}"#), 0);
+    }
 
     fn session(lines: &[(&str, Option<&str>, &str)]) -> Session {
         let mut builder = Builder::new();
