@@ -1,7 +1,9 @@
 //! What was odd about the bytes. Reading never fails on content; it says what it met.
 
+use serde::{Deserialize, Serialize};
+
 /// One oddity, with its place.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diagnostic {
     /// What it is.
     pub kind: DiagnosticKind,
@@ -12,7 +14,7 @@ pub struct Diagnostic {
 }
 
 /// The kinds of oddity.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum DiagnosticKind {
     /// Bytes that are no JSON object: a fragment, a cut record, other text.
     Damaged,

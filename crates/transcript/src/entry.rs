@@ -9,6 +9,7 @@
 pub mod message;
 pub mod tool;
 
+use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 use crate::catalog;
@@ -19,7 +20,7 @@ use crate::time::Time;
 use message::{Content, Message};
 
 /// What an entry is, from its `type`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Kind {
     /// A prompt, a tool result or injected text.
     User,

@@ -1,11 +1,13 @@
 //! Names of things. Ids in the files are usually UUIDs, but nothing promises it, so each is text.
 
+use serde::{Deserialize, Serialize};
+
 use crate::json::Str;
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         pub struct $name(Box<str>);
 
         impl $name {
@@ -42,7 +44,7 @@ id!(
 );
 
 /// Any id as one number, for joining: a UUID is itself, other text is hashed (FNV-1a, 128 bits).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Key(pub u128);
 
 impl Key {

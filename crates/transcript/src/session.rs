@@ -22,6 +22,7 @@ mod fact;
 mod fork;
 mod node;
 mod resolve;
+mod state;
 mod turn;
 
 pub use build::Builder;
@@ -29,6 +30,7 @@ pub use fact::{AgentLink, Call, Compaction, LinkKind, PrLink, Titles, Touch};
 pub use fork::{Branch, Fork, ForkKind};
 pub use node::{Node, Role};
 pub use resolve::Options;
+pub use state::VERSION as STATE_VERSION;
 pub use turn::{Segment, Turn};
 
 use crate::diagnostic::{Diagnostic, DiagnosticKind};

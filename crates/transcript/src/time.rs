@@ -1,8 +1,10 @@
 //! Times as Claude Code writes them: ISO 8601 with milliseconds and `Z`, or milliseconds since
 //! 1970. No clock and no zone here: a [`Time`] is a number, printing it is the door's work.
 
+use serde::{Deserialize, Serialize};
+
 /// Milliseconds since 1970-01-01T00:00:00Z.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Time(pub i64);
 
 impl Time {

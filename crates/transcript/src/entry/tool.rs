@@ -4,6 +4,7 @@
 //! most subagents' results; so every answer here is optional. Objects stay raw: each tool has its
 //! own members, and they change with every release ([`RESULT_FIELDS`] lists the known ones).
 
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 use crate::json::{Raw, Str};
@@ -253,7 +254,7 @@ pub fn agent_of<'a>(result: Option<Raw<'a>>, shown: Option<&'a str>) -> Option<C
 }
 
 /// A commit that a command made: its hash and subject.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Commit {
     /// The hash, as short as git printed it.
     pub hash: String,

@@ -30,7 +30,7 @@ pub struct Builder {
     pub(super) by_key: HashMap<Key, u32>,
     /// Children that came before their parent, by the parent's key.
     pub(super) waiting: Vec<(u32, Key)>,
-    messages: HashMap<Key, u32>,
+    pub(super) messages: HashMap<Key, u32>,
     pub(super) message_count: u32,
     pub(super) sessions: Names,
     pub(super) tools: Names,
@@ -54,14 +54,14 @@ pub struct Builder {
     pub(super) diagnostics: Vec<Diagnostic>,
     pub(super) diagnostic_counts: Vec<(DiagnosticKind, u64)>,
     /// The last node of each line of talk that has no `parentUuid`, by its `parent_tool_use_id`.
-    last_of: HashMap<Option<Key>, u32>,
-    source: u8,
-    only: Option<Box<str>>,
-    number: u32,
-    lines: u64,
-    consumed: u64,
-    open_line: bool,
-    scratch: Vec<Diagnostic>,
+    pub(super) last_of: HashMap<Option<Key>, u32>,
+    pub(super) source: u8,
+    pub(super) only: Option<Box<str>>,
+    pub(super) number: u32,
+    pub(super) lines: u64,
+    pub(super) consumed: u64,
+    pub(super) open_line: bool,
+    pub(super) scratch: Vec<Diagnostic>,
 }
 
 impl Builder {
@@ -212,6 +212,7 @@ impl Builder {
         };
         let mut parent = NONE;
         if in_tree {
+            flags |= flag::IN_TREE;
             if self.by_key.contains_key(&key) {
                 flags |= flag::REPEAT;
             } else {

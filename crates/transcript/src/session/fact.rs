@@ -1,5 +1,7 @@
 //! The facts that a session keeps of its entries, beside the nodes themselves.
 
+use serde::{Deserialize, Serialize};
+
 use hashbrown::HashMap;
 
 use super::node::{NONE, Role};
@@ -37,6 +39,16 @@ impl Names {
         index
     }
 
+    /// The names in this order.
+    pub(super) fn of(list: Vec<Box<str>>) -> Self {
+        let index = list.iter().enumerate().map(|(at, name)| (name.clone(), at as u32)).collect();
+        Self { list, index, last: 0 }
+    }
+
+    pub(super) fn list(&self) -> &[Box<str>] {
+        &self.list
+    }
+
     /// The text of a number.
     pub fn get(&self, index: u32) -> &str {
         self.list.get(index as usize).map_or("", |name| name)
@@ -54,7 +66,7 @@ impl Names {
 }
 
 /// What a call started, as far as its result needs it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) enum Started {
     Other,
     /// A subagent, with the key of its task.
@@ -92,7 +104,7 @@ impl Started {
 }
 
 /// A tool call and its result.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Call {
     pub(super) key: Key,
     pub(super) tool: u32,
@@ -134,7 +146,7 @@ impl Call {
 }
 
 /// A change that a call made to a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Touch {
     pub(super) path: u32,
     pub(super) call: u32,
@@ -156,7 +168,7 @@ impl Touch {
 }
 
 /// Why a compaction happened, and what it left.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Compaction {
     pub(super) node: u32,
     pub(super) summary: u32,
@@ -236,7 +248,7 @@ impl Compaction {
 }
 
 /// Everything a session may be called, in the order it was met.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Titles {
     /// The last `custom-title`.
     pub custom: Option<Box<str>>,
@@ -314,7 +326,7 @@ fn cut(text: &str) -> Box<str> {
 }
 
 /// How a subagent is known to belong to a call, most telling first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum LinkKind {
     /// Its meta file names the call.
     Meta,
@@ -351,7 +363,7 @@ impl LinkKind {
 }
 
 /// One sign that a subagent belongs to a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentLink {
     /// The call, if the sign names it.
     pub call: Option<Key>,
@@ -384,7 +396,7 @@ impl Agents {
 }
 
 /// A pull request that the session is linked to.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PrLink {
     /// `prNumber`.
     pub number: Option<u64>,
@@ -397,7 +409,7 @@ pub struct PrLink {
 }
 
 /// Where the entries of one session were written.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Stamp {
     /// The first `cwd`.
     pub cwd: Option<Box<str>>,
@@ -415,7 +427,7 @@ impl Stamp {
 }
 
 /// What single lines say about the whole session.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Marks {
     pub(super) lineage: Option<Box<str>>,
     pub(super) agent: Option<Box<str>>,

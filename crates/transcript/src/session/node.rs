@@ -1,6 +1,8 @@
 //! What the model of a session remembers of each entry: enough to rebuild the tree and to find
 //! the bytes again, and nothing of the text. A file of a gigabyte stays a few dozen megabytes.
 
+use serde::{Deserialize, Serialize};
+
 use crate::entry::Kind;
 use crate::id::Key;
 use crate::time::Time;
@@ -9,7 +11,7 @@ use crate::time::Time;
 pub const NONE: u32 = u32::MAX;
 
 /// What an entry is to a reader.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Role {
     /// A person asks.
     Prompt,
@@ -95,7 +97,7 @@ impl Role {
 }
 
 /// One entry in the model of a session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Node {
     /// Its uuid, or a number of its own.
     pub key: Key,
@@ -149,6 +151,8 @@ pub(super) mod flag {
     pub const COPY: u16 = 1 << 10;
     /// Belongs to another session and hangs on nothing of this one.
     pub const FOREIGN: u16 = 1 << 11;
+    /// Its key is that of an entry of the tree, not of a place.
+    pub const IN_TREE: u16 = 1 << 12;
 }
 
 impl Node {

@@ -416,6 +416,9 @@ proptest! {
         for end in cuts {
             let from = builder.consumed() as usize;
             builder.read(&file.as_bytes()[from..end.max(from)]).expect("reads");
+            let saved = builder.save();
+            builder = Builder::load(&saved).expect("just saved");
+            prop_assert_eq!(builder.save(), saved);
         }
         let sliced = builder.finish(&Options { stem: Some("s"), copies: None });
         prop_assert_eq!(all(&sliced), all(&whole));
