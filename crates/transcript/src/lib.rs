@@ -18,6 +18,7 @@ pub mod diagnostic;
 pub mod entry;
 pub mod id;
 pub mod json;
+pub mod kept;
 pub mod layout;
 pub mod library;
 pub mod line;

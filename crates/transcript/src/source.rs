@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::kept::Kept;
 use crate::layout::Problem;
 use crate::session::{Builder, Node, Options, Session};
 
@@ -28,11 +29,34 @@ fn after_newline(bytes: &[u8]) -> usize {
     memchr::memchr(b'\n', bytes).map_or(bytes.len(), |at| at + 1)
 }
 
+/// Where the bytes are.
+#[derive(Debug)]
+enum Bytes {
+    Disk(File),
+    Kept(Kept),
+}
+
+impl Bytes {
+    fn size(&self) -> io::Result<u64> {
+        match self {
+            Self::Disk(file) => Ok(file.metadata()?.len()),
+            Self::Kept(kept) => Ok(kept.size()),
+        }
+    }
+
+    fn read_at(&self, out: &mut [u8], offset: u64) -> io::Result<usize> {
+        match self {
+            Self::Disk(file) => read_at(file, out, offset),
+            Self::Kept(kept) => kept.read_at(out, offset),
+        }
+    }
+}
+
 /// An opened transcript.
 #[derive(Debug)]
 pub struct Source {
     path: PathBuf,
-    file: File,
+    file: Bytes,
     /// Bytes that need not be read again, and where they begin.
     held: Option<(u64, Vec<u8>)>,
 }
@@ -41,7 +65,17 @@ impl Source {
     /// Opens the file.
     pub fn open(path: &Path) -> Result<Self, Problem> {
         let file = File::open(path).map_err(|error| Problem::new(path, error))?;
-        Ok(Self { path: path.to_path_buf(), file, held: None })
+        Ok(Self { path: path.to_path_buf(), file: Bytes::Disk(file), held: None })
+    }
+
+    /// A file that is kept and was at `path`.
+    pub fn kept(path: &Path, kept: Kept) -> Self {
+        Self { path: path.to_path_buf(), file: Bytes::Kept(kept), held: None }
+    }
+
+    /// Whether it is read from where it is kept, because it is not on disk any more.
+    pub fn is_kept(&self) -> bool {
+        matches!(self.file, Bytes::Kept(_))
     }
 
     /// Where it is.
@@ -51,13 +85,24 @@ impl Source {
 
     /// Its length now.
     pub fn size(&self) -> Result<u64, Problem> {
-        self.file.metadata().map(|m| m.len()).map_err(|error| self.problem(error))
+        self.file.size().map_err(|error| self.problem(error))
     }
 
     /// Reads on from where `builder` stands.
     pub fn read_into(&self, builder: &mut Builder) -> Result<(), Problem> {
-        let from = builder.consumed();
-        builder.read(At { file: &self.file, offset: from }).map_err(|error| self.problem(error))
+        builder.read(self.reader(builder.consumed())).map_err(|error| self.problem(error))
+    }
+
+    /// Reads from `offset` to the end.
+    pub fn reader(&self, offset: u64) -> impl io::Read + '_ {
+        At { file: &self.file, offset }
+    }
+
+    /// All bytes of it.
+    pub fn whole(&self) -> Result<Vec<u8>, Problem> {
+        let mut bytes = Vec::new();
+        let read = io::Read::read_to_end(&mut self.reader(0), &mut bytes);
+        read.map(|_| bytes).map_err(|error| self.problem(error))
     }
 
     /// The bytes of one entry.
@@ -73,7 +118,7 @@ impl Source {
         let mut bytes = vec![0; length];
         let mut read = 0;
         while read < length {
-            match read_at(&self.file, &mut bytes[read..], offset + read as u64) {
+            match self.file.read_at(&mut bytes[read..], offset + read as u64) {
                 Ok(0) => break,
                 Ok(n) => read += n,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -130,13 +175,13 @@ impl Source {
 
 /// A reader with a place of its own, so that one open file serves many.
 struct At<'a> {
-    file: &'a File,
+    file: &'a Bytes,
     offset: u64,
 }
 
 impl io::Read for At<'_> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let read = read_at(self.file, out, self.offset)?;
+        let read = self.file.read_at(out, self.offset)?;
         self.offset += read as u64;
         Ok(read)
     }

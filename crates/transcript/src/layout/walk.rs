@@ -12,6 +12,8 @@ use rayon::prelude::*;
 
 use super::{FOLDERS, FileKind, beside, classify, classify_lone};
 use crate::id::SessionId;
+use crate::kept::Kept;
+use crate::source::Source;
 use crate::time::Time;
 
 /// What a person pointed at.
@@ -102,6 +104,8 @@ pub struct Found {
     pub created: Option<Time>,
     /// Device and inode, which stay when the file is renamed; on Unix.
     pub inode: Option<(u64, u64)>,
+    /// Where it is read from if it is not on disk any more.
+    pub kept: Option<Kept>,
 }
 
 impl Found {
@@ -115,6 +119,43 @@ impl Found {
             modified: meta.modified().ok().and_then(time_of),
             created: meta.created().ok().and_then(time_of),
             inode: inode(meta),
+            kept: None,
+        }
+    }
+
+    /// A file that is kept and not on disk any more: where it was, and below which folder.
+    pub fn kept(root: &Path, rel: PathBuf, modified: Option<Time>, kept: Kept) -> Self {
+        Self {
+            path: root.join(&rel),
+            kind: classify(&rel),
+            rel,
+            size: kept.size(),
+            modified,
+            created: None,
+            inode: None,
+            kept: Some(kept),
+        }
+    }
+
+    /// The whole of a small file in the same folder; `None` if there is none.
+    pub fn beside(&self, name: impl AsRef<OsStr>) -> Result<Option<Vec<u8>>, Problem> {
+        let path = self.path.with_file_name(&name);
+        if let Some(kept) = &self.kept {
+            let read = |kept: Kept| Source::kept(&path, kept).whole();
+            return kept.beside(&self.rel.with_file_name(name)).map(read).transpose();
+        }
+        match fs::read(&path) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(Problem::new(path, error)),
+        }
+    }
+
+    /// Its bytes, by place.
+    pub fn open(&self) -> Result<Source, Problem> {
+        match &self.kept {
+            Some(kept) => Ok(Source::kept(&self.path, kept.clone())),
+            None => Source::open(&self.path),
         }
     }
 

@@ -239,6 +239,6 @@ fn link(
 /// The meta file beside an agent's transcript.
 fn meta(card: &Card) -> Option<AgentMeta> {
     let path = card.found.path.with_extension("meta.json");
-    let bytes = std::fs::read(path).ok()?;
+    let bytes = card.found.beside(path.file_name()?).ok()??;
     Some(agent_meta::parse(&bytes).0)
 }

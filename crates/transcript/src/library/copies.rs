@@ -119,7 +119,8 @@ fn first_own_time(card: &Card, shared: &HashSet<u64>) -> Option<i64> {
     if card.keys.iter().all(|key| shared.contains(key)) {
         return None;
     }
-    let mut reader = LineReader::new(std::fs::File::open(&card.found.path).ok()?, 0);
+    let source = card.found.open().ok()?;
+    let mut reader = LineReader::new(source.reader(0), 0);
     let mut odd = Vec::new();
     let mut time = None;
     while let Some(line) = reader.next_line().ok()? {

@@ -71,7 +71,7 @@ fn read_card<T>(
     found: &Found,
     take: &impl Fn(&Found, &Session, &Source) -> Option<T>,
 ) -> ReadCard<T> {
-    let source = Source::open(&found.path)?;
+    let source = found.open()?;
     let session = finish(&source, found, None)?;
     let extra = take(found, &session, &source);
     Ok((Card::of(found.clone(), &session), extra))
@@ -79,7 +79,7 @@ fn read_card<T>(
 
 /// The session that a file's own entries make.
 pub fn read_session(found: &Found, copies: Option<&HashSet<u64>>) -> Result<Session, Problem> {
-    finish(&Source::open(&found.path)?, found, copies)
+    finish(&found.open()?, found, copies)
 }
 
 fn finish(
@@ -106,11 +106,11 @@ pub(super) fn joined_session(
 ) -> Result<Session, Problem> {
     let mut builder = Builder::new();
     if let Some(own) = own {
-        Source::open(&cards[own].found.path)?.read_into(&mut builder)?;
+        cards[own].found.open()?.read_into(&mut builder)?;
     }
     for &(file, _) in found_in {
         builder.adopt(id.as_str());
-        Source::open(&cards[file].found.path)?.read_into(&mut builder)?;
+        cards[file].found.open()?.read_into(&mut builder)?;
     }
     Ok(builder.finish(&Options { stem: Some(id.as_str()), copies }))
 }
