@@ -139,9 +139,18 @@ pub struct Library {
 impl Library {
     /// Joins what the files left.
     pub fn join<T>(scan: Scan<T>) -> (Self, Vec<Option<T>>) {
+        Self::join_with(scan, |card, copies| read_session(&card.found, Some(copies)))
+    }
+
+    /// As [`Library::join`]. `reread` gives the session of a file of whose entries some are owned
+    /// by others.
+    pub fn join_with<T>(
+        scan: Scan<T>,
+        reread: impl FnMut(&Card, &HashSet<u64>) -> Result<Session, Problem>,
+    ) -> (Self, Vec<Option<T>>) {
         let Scan { mut cards, extras, mut problems } = scan;
         let copies = Copies::find(&cards);
-        problems.extend(copies.recount(&mut cards));
+        problems.extend(copies.recount(&mut cards, reread));
         let mut library = Self { cards, sessions: Vec::new(), problems, copies };
         library.collect_sessions();
         library.give_back();

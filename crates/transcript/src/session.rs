@@ -33,6 +33,8 @@ pub use resolve::Options;
 pub use state::VERSION as STATE_VERSION;
 pub use turn::{Segment, Turn};
 
+use serde::{Deserialize, Serialize};
+
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::entry::tool::Commit;
 use crate::id::{Key, SessionId};
@@ -76,7 +78,7 @@ impl State {
 }
 
 /// How the last turn stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Ending {
     /// The model answered.
     Answered,
@@ -89,7 +91,7 @@ pub enum Ending {
 }
 
 /// Where a title comes from, most telling first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum TitleSource {
     /// A person named the session.
     Custom,

@@ -123,6 +123,20 @@ impl Found {
         }
     }
 
+    /// No file; filled in by whoever knows it.
+    pub(crate) fn nowhere() -> Self {
+        Self {
+            path: PathBuf::new(),
+            rel: PathBuf::new(),
+            kind: classify(Path::new("")),
+            size: 0,
+            modified: None,
+            created: None,
+            inode: None,
+            kept: None,
+        }
+    }
+
     /// A file that is kept and not on disk any more: where it was, and below which folder.
     pub fn kept(root: &Path, rel: PathBuf, modified: Option<Time>, kept: Kept) -> Self {
         Self {

@@ -1,6 +1,7 @@
 //! What one transcript leaves behind when it has been read.
 
 use hashbrown::HashSet;
+use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::DiagnosticKind;
 use crate::entry::tool::Commit;
@@ -12,7 +13,7 @@ use crate::session::{
 use crate::time::Time;
 
 /// Counts over the entries that a file owns: its own session's, each once.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
     /// Entries of any kind.
     pub entries: usize,
@@ -116,9 +117,10 @@ fn is_said(node: &Node) -> bool {
 }
 
 /// One transcript, as far as joining needs it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Card {
     /// The file.
+    #[serde(skip, default = "Found::nowhere")]
     pub found: Found,
     /// The session whose file it is; a subagent's file names its parent's.
     pub id: Option<SessionId>,
@@ -157,7 +159,18 @@ pub struct Card {
 }
 
 impl Card {
-    pub(super) fn of(found: Found, session: &Session) -> Self {
+    /// The card as bytes, without the file's name and place.
+    pub fn save(&self) -> Vec<u8> {
+        postcard::to_stdvec(self).expect("plain values can be written")
+    }
+
+    /// The card that [`Card::save`] wrote, of the file `found`; `None` if the bytes are none.
+    pub fn load(bytes: &[u8], found: Found) -> Option<Self> {
+        Some(Self { found, ..postcard::from_bytes(bytes).ok()? })
+    }
+
+    /// What `session`, read from `found`, leaves.
+    pub fn of(found: Found, session: &Session) -> Self {
         let titles = session.titles();
         let is_foreign = |leaf: &Key| session.find(*leaf).is_none();
         Self {

@@ -8,11 +8,11 @@
 use hashbrown::{HashMap, HashSet};
 
 use super::card::{Card, Facts};
-use super::scan::read_session;
 use crate::entry::Entry;
 use crate::id::Key;
 use crate::layout::{FileKind, Problem};
 use crate::line::LineReader;
+use crate::session::Session;
 use crate::time::Time;
 
 /// Which entries of which file are owned by another.
@@ -55,10 +55,14 @@ impl Copies {
     }
 
     /// Counts anew what each file with copies owns.
-    pub(super) fn recount(&self, cards: &mut [Card]) -> Vec<Problem> {
+    pub(super) fn recount(
+        &self,
+        cards: &mut [Card],
+        mut reread: impl FnMut(&Card, &HashSet<u64>) -> Result<Session, Problem>,
+    ) -> Vec<Problem> {
         let mut problems = Vec::new();
         for (&file, keys) in &self.of {
-            match read_session(&cards[file].found, Some(keys)) {
+            match reread(&cards[file], keys) {
                 Ok(session) => {
                     let card = &mut cards[file];
                     card.facts = Facts::of(&session);

@@ -93,13 +93,23 @@ impl Builder {
         self.lines + u64::from(self.open_line)
     }
 
-    /// Entries read so far.
-    pub fn entries(&self) -> usize {
-        self.nodes.len()
+    /// What is known so far of each entry. Roles are as they were met; what needs the whole is
+    /// said by the session.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// The tool of a call met so far, by its id.
+    pub fn tool_of(&self, call: Key) -> Option<&str> {
+        let call = *self.call_by_key.get(&call)?;
+        Some(self.tools.get(self.calls[call as usize].tool))
     }
 
     /// Reads all lines of `input`, which begins where [`Builder::consumed`] says.
     pub fn read(&mut self, input: impl Read) -> io::Result<()> {
+        // What was unfinished then is read again now.
+        self.diagnostics.retain(|d| d.kind != DiagnosticKind::Unfinished);
+        self.diagnostic_counts.retain(|(kind, _)| *kind != DiagnosticKind::Unfinished);
         let mut reader = LineReader::new(input, self.consumed);
         while let Some(line) = reader.next_line()? {
             self.line(line);

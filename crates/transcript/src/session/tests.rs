@@ -334,9 +334,9 @@ fn an_unfinished_line_is_kept_for_later() {
     let cut = one.len() + 20;
     let mut builder = Builder::new();
     builder.read(&whole.as_bytes()[..cut]).expect("reads");
-    assert_eq!((builder.entries(), builder.consumed()), (1, one.len() as u64));
+    assert_eq!((builder.nodes().len(), builder.consumed()), (1, one.len() as u64));
     builder.read(&whole.as_bytes()[one.len()..]).expect("reads");
-    assert_eq!((builder.entries(), builder.consumed()), (2, whole.len() as u64));
+    assert_eq!((builder.nodes().len(), builder.consumed()), (2, whole.len() as u64));
 }
 
 #[test]
