@@ -139,14 +139,14 @@ pub struct Library {
 impl Library {
     /// Joins what the files left.
     pub fn join<T>(scan: Scan<T>) -> (Self, Vec<Option<T>>) {
-        Self::join_with(scan, |card, copies| read_session(&card.found, Some(copies)))
+        Self::join_with(scan, |_, card, copies| read_session(&card.found, Some(copies)))
     }
 
     /// As [`Library::join`]. `reread` gives the session of a file of whose entries some are owned
-    /// by others.
+    /// by others; it is told which of the cards that is.
     pub fn join_with<T>(
         scan: Scan<T>,
-        reread: impl FnMut(&Card, &HashSet<u64>) -> Result<Session, Problem>,
+        reread: impl FnMut(usize, &Card, &HashSet<u64>) -> Result<Session, Problem>,
     ) -> (Self, Vec<Option<T>>) {
         let Scan { mut cards, extras, mut problems } = scan;
         let copies = Copies::find(&cards);

@@ -151,6 +151,14 @@ impl Found {
         }
     }
 
+    /// The session that a transcript's name says it is of.
+    pub fn stem(&self) -> Option<&str> {
+        match &self.kind {
+            FileKind::Session { session, .. } => Some(session.as_str()),
+            _ => None,
+        }
+    }
+
     /// The whole of a small file in the same folder; `None` if there is none.
     pub fn beside(&self, name: impl AsRef<OsStr>) -> Result<Option<Vec<u8>>, Problem> {
         let path = self.path.with_file_name(&name);

@@ -58,11 +58,11 @@ impl Copies {
     pub(super) fn recount(
         &self,
         cards: &mut [Card],
-        mut reread: impl FnMut(&Card, &HashSet<u64>) -> Result<Session, Problem>,
+        mut reread: impl FnMut(usize, &Card, &HashSet<u64>) -> Result<Session, Problem>,
     ) -> Vec<Problem> {
         let mut problems = Vec::new();
         for (&file, keys) in &self.of {
-            match reread(&cards[file], keys) {
+            match reread(file, &cards[file], keys) {
                 Ok(session) => {
                     let card = &mut cards[file];
                     card.facts = Facts::of(&session);

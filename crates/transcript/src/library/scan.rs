@@ -89,11 +89,7 @@ fn finish(
 ) -> Result<Session, Problem> {
     let mut builder = Builder::new();
     source.read_into(&mut builder)?;
-    let stem = match &found.kind {
-        FileKind::Session { session, .. } => Some(session.as_str()),
-        _ => None,
-    };
-    Ok(builder.finish(&Options { stem, copies }))
+    Ok(builder.finish(&Options { stem: found.stem(), copies }))
 }
 
 /// As [`read_session`], with the entries of the session that stand in other files.

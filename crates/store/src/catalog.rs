@@ -1,0 +1,305 @@
+//! What the files say, so that a question does not read them again.
+//!
+//! One SQLite file whose name carries the version of its content. Everything in it is made from
+//! the archive and can be thrown away: a catalog of another version, or a damaged one, is made
+//! anew. What belongs to one file is written when that file is read; what needs all files (who
+//! owns a copy, which session a subagent belongs to) is written by [`Writer::join`] afterwards.
+
+mod join;
+mod row;
+mod shape;
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
+use transcript::id::SessionId;
+use transcript::session::{Builder, STATE_VERSION};
+
+pub use join::Joined;
+pub use row::{CommitRow, FileRow, PrRow, SessionRow, TouchRow, rows};
+pub use shape::{Shape, Spot};
+
+/// What the tables mean. Raised with every change to them or to what is read from the files.
+const VERSION: u32 = 1;
+
+const SCHEMA: &str = include_str!("catalog/schema.sql");
+
+/// Why the catalog can't be used.
+#[derive(Debug, thiserror::Error)]
+pub enum CatalogError {
+    /// SQLite says no.
+    #[error("{path}: {source}")]
+    Database {
+        /// The file.
+        path: PathBuf,
+        /// What it says.
+        source: rusqlite::Error,
+    },
+}
+
+/// A number for a file, the archive's own.
+pub type FileId = i64;
+
+/// The open catalog.
+pub struct Catalog {
+    db: Connection,
+    path: PathBuf,
+}
+
+/// The name of the catalog's file in the store's folder.
+pub fn file_name() -> String {
+    format!("catalog-v{VERSION}-{STATE_VERSION}.db")
+}
+
+impl Catalog {
+    /// Opens the catalog in `folder` for writing; makes one if there is none, or none that can be
+    /// read.
+    pub fn open(folder: &Path) -> Result<Self, CatalogError> {
+        let path = folder.join(file_name());
+        Self::open_file(&path).or_else(|_| {
+            for end in ["", "-wal", "-shm"] {
+                let mut name = path.clone().into_os_string();
+                name.push(end);
+                // What is not there need not go.
+                let _ = std::fs::remove_file(name);
+            }
+            Self::open_file(&path)
+        })
+    }
+
+    fn open_file(path: &Path) -> Result<Self, CatalogError> {
+        let failed = |source| CatalogError::Database { path: path.into(), source };
+        let open = || {
+            let db = Connection::open(path)?;
+            db.busy_timeout(std::time::Duration::from_secs(10))?;
+            db.pragma_update(None, "journal_mode", "wal")?;
+            // It can be made again: an outage may take the last seconds.
+            db.pragma_update(None, "synchronous", "normal")?;
+            db.execute_batch(SCHEMA)?;
+            db.query_row("SELECT count(*) FROM file", (), |row| row.get::<_, i64>(0))?;
+            Ok(db)
+        };
+        Ok(Self { db: open().map_err(failed)?, path: path.into() })
+    }
+
+    /// Opens the catalog for reading; `None` if there is none.
+    pub fn read(folder: &Path) -> Result<Option<Self>, CatalogError> {
+        let path = folder.join(file_name());
+        if !path.exists() {
+            return Ok(None);
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let open = || {
+            let db = Connection::open_with_flags(&path, flags)?;
+            db.busy_timeout(std::time::Duration::from_secs(2))?;
+            Ok(db)
+        };
+        match open() {
+            Ok(db) => Ok(Some(Self { db, path })),
+            Err(source) => Err(CatalogError::Database { path, source }),
+        }
+    }
+
+    fn failed(&self) -> impl Fn(rusqlite::Error) -> CatalogError + use<> {
+        let path = self.path.clone();
+        move |source| CatalogError::Database { path: path.clone(), source }
+    }
+
+    /// How often it was written to. The text index remembers the number it was made from.
+    pub fn edition(&self) -> Result<u64, CatalogError> {
+        let edition =
+            self.db.query_row("SELECT value FROM number WHERE name = 'edition'", (), |row| {
+                row.get::<_, i64>(0)
+            });
+        Ok(edition.optional().map_err(self.failed())?.unwrap_or(0) as u64)
+    }
+
+    /// How far each file has been read.
+    pub fn files(&self) -> Result<Vec<FileRow>, CatalogError> {
+        let read = || {
+            let sql = "SELECT id, generation, size, edition, session FROM file ORDER BY id";
+            let mut rows = self.db.prepare(sql)?;
+            let rows = rows.query_map((), FileRow::of)?;
+            rows.collect::<rusqlite::Result<Vec<_>>>()
+        };
+        read().map_err(self.failed())
+    }
+
+    /// What is known of a transcript, to be read on.
+    pub fn state(&self, file: FileId) -> Result<Option<Builder>, CatalogError> {
+        let sql = "SELECT state FROM transcript WHERE file = ?1";
+        let mut query = self.db.prepare_cached(sql).map_err(self.failed())?;
+        let state: Option<Vec<u8>> =
+            query.query_row([file], |row| row.get(0)).optional().map_err(self.failed())?;
+        let state = state.and_then(|state| zstd::decode_all(&*state).ok());
+        Ok(state.and_then(|state| Builder::load(&state)))
+    }
+
+    /// The cards of all transcripts, as [`transcript::library::Card::save`] wrote them.
+    pub fn cards(&self) -> Result<Vec<(FileId, Vec<u8>)>, CatalogError> {
+        let read = || {
+            let mut rows = self.db.prepare("SELECT file, card FROM transcript ORDER BY file")?;
+            let rows = rows.query_map((), |row| Ok((row.get(0)?, row.get(1)?)))?;
+            rows.collect::<rusqlite::Result<Vec<_>>>()
+        };
+        read().map_err(self.failed())
+    }
+
+    /// Where the entries of a file stand.
+    pub fn shape(&self, file: FileId) -> Result<Option<Shape>, CatalogError> {
+        let sql = "SELECT shape FROM transcript WHERE file = ?1";
+        let mut query = self.db.prepare_cached(sql).map_err(self.failed())?;
+        let shape: Option<Vec<u8>> =
+            query.query_row([file], |row| row.get(0)).optional().map_err(self.failed())?;
+        Ok(shape.and_then(|bytes| Shape::load(&bytes)))
+    }
+
+    /// All sessions, by id.
+    pub fn sessions(&self) -> Result<Vec<SessionRow>, CatalogError> {
+        let read = || {
+            let sql = format!("SELECT {} FROM session ORDER BY id", SessionRow::COLUMNS);
+            let mut rows = self.db.prepare(&sql)?;
+            let rows = rows.query_map((), SessionRow::of)?;
+            rows.collect::<rusqlite::Result<Vec<_>>>()
+        };
+        read().map_err(self.failed())
+    }
+
+    /// One session.
+    pub fn session(&self, id: &SessionId) -> Result<Option<SessionRow>, CatalogError> {
+        let sql = format!("SELECT {} FROM session WHERE id = ?1", SessionRow::COLUMNS);
+        let mut query = self.db.prepare_cached(&sql).map_err(self.failed())?;
+        query.query_row([id.as_str()], SessionRow::of).optional().map_err(self.failed())
+    }
+
+    /// Begins to write. Nothing is there before [`Writer::commit`].
+    pub fn write(&mut self) -> Result<Writer<'_>, CatalogError> {
+        let failed = self.failed();
+        let sql = "BEGIN IMMEDIATE";
+        self.db.execute_batch(sql).map_err(&failed)?;
+        let edition = self.edition()? + 1;
+        Ok(Writer { catalog: self, edition, is_done: false })
+    }
+}
+
+/// A transaction.
+pub struct Writer<'a> {
+    catalog: &'a mut Catalog,
+    edition: u64,
+    is_done: bool,
+}
+
+/// What was read of a transcript.
+pub struct Transcript {
+    /// The file.
+    pub file: FileId,
+    /// What to read on with, compressed.
+    pub state: Vec<u8>,
+    /// Its card.
+    pub card: Vec<u8>,
+    /// Where its entries stand.
+    pub shape: Vec<u8>,
+    /// Its changes to files.
+    pub touches: Vec<TouchRow>,
+    /// Its commits.
+    pub commits: Vec<CommitRow>,
+    /// Its pull requests.
+    pub prs: Vec<PrRow>,
+}
+
+impl Writer<'_> {
+    fn run(&self, sql: &str, values: impl rusqlite::Params) -> Result<usize, CatalogError> {
+        let mut statement = self.catalog.db.prepare_cached(sql).map_err(self.catalog.failed())?;
+        statement.execute(values).map_err(self.catalog.failed())
+    }
+
+    /// The edition that this transaction will make.
+    pub fn edition(&self) -> u64 {
+        self.edition
+    }
+
+    /// A file has been read up to `size` of this generation.
+    pub fn file(&self, file: FileId, generation: i64, size: u64) -> Result<(), CatalogError> {
+        let sql = "INSERT INTO file (id, generation, size, edition) VALUES (?1, ?2, ?3, ?4)
+            ON CONFLICT (id) DO UPDATE SET generation = ?2, size = ?3, edition = ?4";
+        self.run(sql, params![file, generation, size as i64, self.edition as i64]).map(drop)
+    }
+
+    /// A file is no longer in the archive.
+    pub fn forget(&self, file: FileId) -> Result<(), CatalogError> {
+        for table in ["transcript", "touch", "commit_made", "pr"] {
+            self.run(&format!("DELETE FROM {table} WHERE file = ?1"), [file])?;
+        }
+        self.run("DELETE FROM file WHERE id = ?1", [file]).map(drop)
+    }
+
+    /// What a transcript says. Its rows are in the order of the file, so that of a file that grew
+    /// only the new ones are written.
+    pub fn transcript(&self, read: &Transcript, is_grown: bool) -> Result<(), CatalogError> {
+        let sql = "INSERT INTO transcript (file, state, card, shape) VALUES (?1, ?2, ?3, ?4)
+            ON CONFLICT (file) DO UPDATE SET state = ?2, card = ?3, shape = ?4";
+        self.run(sql, params![read.file, read.state, read.card, read.shape])?;
+        let skip = |table| match is_grown {
+            true => self.count(table, read.file),
+            false => {
+                self.run(&format!("DELETE FROM {table} WHERE file = ?1"), [read.file]).map(|_| 0)
+            }
+        };
+        for (at, row) in read.touches.iter().enumerate().skip(skip("touch")?) {
+            self.touch(read.file, at, row)?;
+        }
+        for (at, row) in read.commits.iter().enumerate().skip(skip("commit_made")?) {
+            let sql = "INSERT INTO commit_made (file, number, entry, time, hash, branch, subject)
+                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+            let time = row.time.map(|t| t.0);
+            self.run(
+                sql,
+                params![read.file, at as i64, row.entry, time, row.hash, row.branch, row.subject],
+            )?;
+        }
+        for (at, row) in read.prs.iter().enumerate().skip(skip("pr")?) {
+            let sql = "INSERT INTO pr (file, number, time, pr, url, repository)
+                VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+            let (time, pr) = (row.time.map(|t| t.0), row.number.map(|n| n as i64));
+            self.run(sql, params![read.file, at as i64, time, pr, row.url, row.repository])?;
+        }
+        Ok(())
+    }
+
+    fn count(&self, table: &str, file: FileId) -> Result<usize, CatalogError> {
+        let sql = format!("SELECT count(*) FROM {table} WHERE file = ?1");
+        let mut query = self.catalog.db.prepare_cached(&sql).map_err(self.catalog.failed())?;
+        let count: i64 =
+            query.query_row([file], |row| row.get(0)).map_err(self.catalog.failed())?;
+        Ok(count as usize)
+    }
+
+    fn touch(&self, file: FileId, at: usize, row: &TouchRow) -> Result<(), CatalogError> {
+        let sql =
+            "INSERT INTO touch (file, number, entry, time, path, tool, added, removed, created)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+        let TouchRow { entry, time, path, tool, added, removed, created } = row;
+        let time = time.map(|t| t.0);
+        self.run(sql, params![file, at as i64, entry, time, path, tool, added, removed, created])
+            .map(drop)
+    }
+
+    /// Makes it so.
+    pub fn commit(mut self) -> Result<u64, CatalogError> {
+        let sql = "INSERT INTO number (name, value) VALUES ('edition', ?1)
+            ON CONFLICT (name) DO UPDATE SET value = ?1";
+        self.run(sql, [self.edition as i64])?;
+        self.catalog.db.execute_batch("COMMIT").map_err(self.catalog.failed())?;
+        self.is_done = true;
+        Ok(self.edition)
+    }
+}
+
+impl Drop for Writer<'_> {
+    fn drop(&mut self) {
+        if !self.is_done {
+            // The connection may be beyond help; then SQLite rolls back by itself.
+            let _ = self.catalog.db.execute_batch("ROLLBACK");
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Sessions over all files: who owns what, which subagent belongs to whom.
+//!
+//! Works on the cards alone and writes only rows that differ from what is there.
+
+use hashbrown::{HashMap, HashSet};
+use rusqlite::params;
+use transcript::layout::{Found, Problem};
+use transcript::library::{Card, Library, Scan};
+use transcript::session::{Options, Session};
+
+use super::row::SessionRow;
+use super::{Catalog, CatalogError, FileId, Shape, Writer};
+
+/// All sessions, and which file each card is of.
+pub struct Joined {
+    /// The sessions.
+    pub library: Library,
+    /// The files, in the order of the cards.
+    pub files: Vec<FileId>,
+    /// Where the entries of files stand that hold copies.
+    shapes: Vec<(FileId, Shape)>,
+}
+
+impl Catalog {
+    /// The sessions of the transcripts `files`. One that has not been read yet is left out.
+    pub fn library(&self, files: Vec<(FileId, Found)>) -> Result<Joined, CatalogError> {
+        let mut found: HashMap<FileId, Found> = files.into_iter().collect();
+        let mut cards: Vec<(FileId, Card)> = Vec::new();
+        for (file, bytes) in self.cards()? {
+            let card = found.remove(&file).and_then(|found| Card::load(&bytes, found));
+            cards.extend(card.map(|card| (file, card)));
+        }
+        // As the files are found on disk: their order decides where nothing else does.
+        cards.sort_by(|a, b| a.1.found.rel.as_os_str().cmp(b.1.found.rel.as_os_str()));
+        let (files, cards): (Vec<FileId>, Vec<Card>) = cards.into_iter().unzip();
+        let extras = cards.iter().map(|_| None::<()>).collect();
+        let scan = Scan { cards, extras, problems: Vec::new() };
+        let mut shapes = Vec::new();
+        let (library, _) = Library::join_with(scan, |index, card, copies| {
+            let session = self.session_of(files[index], &card.found, Some(copies))?;
+            shapes.push((files[index], Shape::of(&session)));
+            Ok(session)
+        });
+        Ok(Joined { library, files, shapes })
+    }
+
+    /// The session of one file, from what is known of it.
+    pub fn session_of(
+        &self,
+        file: FileId,
+        found: &Found,
+        copies: Option<&HashSet<u64>>,
+    ) -> Result<Session, Problem> {
+        let no = |what: String| Problem::new(&found.path, std::io::Error::other(what));
+        let state = self.state(file).map_err(|error| no(error.to_string()))?;
+        let builder = state.ok_or_else(|| no("it has not been read yet".into()))?;
+        Ok(builder.finish(&Options { stem: found.stem(), copies }))
+    }
+}
+
+impl Writer<'_> {
+    /// Writes the sessions that all transcripts make.
+    pub fn join(&self, files: Vec<(FileId, Found)>) -> Result<(), CatalogError> {
+        let joined = self.catalog.library(files)?;
+        self.shapes(&joined)?;
+        self.owners(&joined)?;
+        let mut known: HashMap<Box<str>, Vec<u8>> = self.digests()?;
+        for item in &joined.library.sessions {
+            let row = SessionRow::new(item, &joined.files);
+            let digest = row.digest();
+            if known.remove(row.id.as_str()).as_deref() != Some(&digest[..]) {
+                self.session(&row, &digest)?;
+            }
+        }
+        for id in known.into_keys() {
+            self.run("DELETE FROM session WHERE id = ?1", [id])?;
+        }
+        Ok(())
+    }
+
+    /// Files that hold copies, and those that do no longer.
+    fn shapes(&self, joined: &Joined) -> Result<(), CatalogError> {
+        let mut before: HashSet<FileId> = HashSet::new();
+        self.each("SELECT file FROM transcript WHERE has_copies", |row| {
+            before.insert(row.get(0)?);
+            Ok(())
+        })?;
+        for (file, shape) in &joined.shapes {
+            before.remove(file);
+            self.shape(*file, shape)?;
+        }
+        for (index, file) in joined.files.iter().enumerate().filter(|(_, f)| before.contains(*f)) {
+            let found = &joined.library.cards[index].found;
+            // A state that can't be read is made again when the file is read again.
+            if let Ok(session) = self.catalog.session_of(*file, found, None) {
+                self.shape(*file, &Shape::of(&session))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn shape(&self, file: FileId, shape: &Shape) -> Result<(), CatalogError> {
+        let sql = "UPDATE transcript SET shape = ?2, has_copies = ?3
+            WHERE file = ?1 AND (shape <> ?2 OR has_copies <> ?3)";
+        self.run(sql, params![file, shape.save(), shape.has_copies()]).map(drop)
+    }
+
+    /// The session that each transcript belongs to.
+    fn owners(&self, joined: &Joined) -> Result<(), CatalogError> {
+        let mut owner: HashMap<usize, &str> = HashMap::new();
+        for item in &joined.library.sessions {
+            let agents = item.agents.iter().filter_map(|agent| agent.file);
+            for file in item.file.into_iter().chain(item.also.iter().copied()).chain(agents) {
+                owner.insert(file, item.id.as_str());
+            }
+        }
+        for (index, file) in joined.files.iter().enumerate() {
+            let sql = "UPDATE file SET session = ?2 WHERE id = ?1 AND session IS NOT ?2";
+            self.run(sql, params![file, owner.get(&index)])?;
+        }
+        Ok(())
+    }
+
+    fn digests(&self) -> Result<HashMap<Box<str>, Vec<u8>>, CatalogError> {
+        let mut known = HashMap::new();
+        self.each("SELECT id, digest FROM session", |row| {
+            known.insert(row.get(0)?, row.get(1)?);
+            Ok(())
+        })?;
+        Ok(known)
+    }
+
+    fn each(
+        &self,
+        sql: &str,
+        mut take: impl FnMut(&rusqlite::Row<'_>) -> rusqlite::Result<()>,
+    ) -> Result<(), CatalogError> {
+        let mut read = || {
+            let mut query = self.catalog.db.prepare_cached(sql)?;
+            let mut rows = query.query(())?;
+            while let Some(row) = rows.next()? {
+                take(row)?;
+            }
+            Ok(())
+        };
+        read().map_err(self.catalog.failed())
+    }
+
+    fn session(&self, row: &SessionRow, digest: &[u8]) -> Result<(), CatalogError> {
+        let places: Vec<String> = (1..=18).map(|n| format!("?{n}")).collect();
+        let sql = format!(
+            "INSERT OR REPLACE INTO session ({}, digest) VALUES ({})",
+            SessionRow::COLUMNS,
+            places.join(", ")
+        );
+        let time = |time: Option<transcript::time::Time>| time.map(|t| t.0);
+        let number = |number: u64| number as i64;
+        let values = params![
+            row.id.as_str(),
+            row.file,
+            row.standing,
+            row.title,
+            row.title_source,
+            row.project,
+            row.branch,
+            time(row.first),
+            time(row.last),
+            number(row.turns),
+            number(row.calls),
+            number(row.errors),
+            number(row.entries),
+            number(row.files),
+            number(row.added),
+            number(row.removed),
+            row.models.join("\n"),
+            digest,
+        ];
+        self.run(&sql, values).map(drop)
+    }
+}

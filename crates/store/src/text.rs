@@ -1,0 +1,126 @@
+//! What can be searched: the words of an entry, and who said them.
+//!
+//! Each part of an entry becomes one document. What Claude Code says twice is taken once: an
+//! output stands in the message and again in `toolUseResult`, only the first is read. Signs of
+//! progress, bookkeeping and what was put into the context for the model say nothing that a
+//! person would look for.
+
+use std::borrow::Cow;
+
+use transcript::entry::message::{Block, BlockKind};
+use transcript::entry::{Entry, tool};
+use transcript::id::Key;
+use transcript::json::Raw;
+use transcript::prompt;
+use transcript::session::{Builder, Node, Role as Voice};
+
+use crate::query::Role;
+
+/// One part of an entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part<'a> {
+    /// Who said it.
+    pub role: Role,
+    /// The tool of a call or an output.
+    pub tool: Option<Cow<'a, str>>,
+    /// The file that a call is about.
+    pub path: Option<Cow<'a, str>>,
+    /// Whether it is the output of a call that failed.
+    pub is_error: bool,
+    /// The words.
+    pub text: Cow<'a, str>,
+}
+
+impl<'a> Part<'a> {
+    fn said(role: Role, text: Cow<'a, str>) -> Self {
+        Self { role, tool: None, path: None, is_error: false, text }
+    }
+}
+
+/// The parts of an entry that has been pushed to `builder` as `node`.
+pub fn parts<'a>(builder: &Builder, node: &Node, entry: &Entry<'a>) -> Vec<Part<'a>> {
+    let said = |role, text: Option<Cow<'a, str>>| text.map(|text| Part::said(role, text));
+    let mut parts: Vec<Part<'a>> = match node.role {
+        Voice::Prompt | Voice::Command | Voice::Shell | Voice::Teammate => {
+            said(Role::Prompt, prompt::typed_text(entry)).into_iter().collect()
+        }
+        Voice::Queued => said(Role::Prompt, queued(entry)).into_iter().collect(),
+        Voice::Summary => said(Role::Summary, prompt::typed_text(entry)).into_iter().collect(),
+        Voice::Answer | Voice::Thinking | Voice::Call | Voice::ApiError => {
+            let plain = || entry.message.as_ref().and_then(|m| m.text());
+            match entry.blocks() {
+                [] => said(Role::Answer, plain()).into_iter().collect(),
+                blocks => blocks.iter().filter_map(answer).collect(),
+            }
+        }
+        Voice::Result => {
+            entry.blocks().iter().filter_map(|block| output(builder, block)).collect()
+        }
+        Voice::Bookkeeping => said(Role::Title, title(entry)).into_iter().collect(),
+        _ => Vec::new(),
+    };
+    parts.retain(|part| !part.text.trim().is_empty() || part.path.is_some());
+    parts
+}
+
+fn queued<'a>(entry: &Entry<'a>) -> Option<Cow<'a, str>> {
+    let prompt = entry.field("attachment")?.get("prompt")?;
+    prompt.text().or_else(|| prompt.items().find_map(|block| block.get("text")?.text()))
+}
+
+fn answer<'a>(block: &Block<'a>) -> Option<Part<'a>> {
+    match block.kind {
+        BlockKind::Text => Some(Part::said(Role::Answer, block.text?.text())),
+        BlockKind::Thinking => Some(Part::said(Role::Thinking, block.text?.text())),
+        BlockKind::ToolUse => {
+            let name = block.name?.text();
+            let input = block.input?;
+            let path = tool::path_of(&name, Some(input), None).map(|p| Cow::Owned(p.into_owned()));
+            let mut text = String::new();
+            strings(input, 0, &mut text);
+            Some(Part {
+                path,
+                tool: Some(name),
+                ..Part::said(Role::Call, Cow::Owned(text))
+            })
+        }
+        _ => None,
+    }
+}
+
+/// Inputs are seldom nested; one that is nested deeper than this says nothing there.
+const DEEPEST: usize = 8;
+
+/// All texts of a value, one under the other.
+fn strings(value: Raw<'_>, depth: usize, out: &mut String) {
+    if let Some(text) = value.text() {
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        out.push_str(&text);
+    } else if depth < DEEPEST && value.is_array() {
+        value.items().for_each(|item| strings(item, depth + 1, out));
+    } else if depth < DEEPEST && value.is_object() {
+        value.fields().for_each(|(_, field)| strings(field, depth + 1, out));
+    }
+}
+
+fn output<'a>(builder: &Builder, block: &Block<'a>) -> Option<Part<'a>> {
+    if block.kind != BlockKind::ToolResult {
+        return None;
+    }
+    let tool = block.id.and_then(|id| builder.tool_of(Key::of_str(id)));
+    Some(Part {
+        tool: tool.map(|tool| Cow::Owned(tool.to_owned())),
+        is_error: block.is_error,
+        ..Part::said(Role::Output, block.result_text()?)
+    })
+}
+
+/// The names that a person or the model gave the session. What `summary` lines say is mostly
+/// about other sessions.
+fn title<'a>(entry: &Entry<'a>) -> Option<Cow<'a, str>> {
+    let fields = [("custom-title", "customTitle"), ("ai-title", "aiTitle"), ("tag", "tag")];
+    let (_, field) = fields.iter().find(|(name, _)| entry.is_type(name))?;
+    entry.string(field)
+}
