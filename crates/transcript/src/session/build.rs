@@ -107,7 +107,7 @@ impl Builder {
 
     /// Reads all lines of `input`, which begins where [`Builder::consumed`] says.
     pub fn read(&mut self, input: impl Read) -> io::Result<()> {
-        // What was unfinished then is read again now.
+        // What was unfinished at the end of the last read is about to be read again.
         self.diagnostics.retain(|d| d.kind != DiagnosticKind::Unfinished);
         self.diagnostic_counts.retain(|(kind, _)| *kind != DiagnosticKind::Unfinished);
         let mut reader = LineReader::new(input, self.consumed);

@@ -49,9 +49,11 @@ struct State {
 }
 
 impl Builder {
-    /// Its facts as bytes. One that adopted entries of other files is not kept.
+    /// Its facts as bytes. What is unfinished at the end is read again and not kept. One that adopted entries of other files is not kept.
     pub fn save(&self) -> Vec<u8> {
         let names = [&self.sessions, &self.tools, &self.paths, &self.models, &self.versions];
+        let is_settled = |kind| kind != DiagnosticKind::Unfinished;
+        let counts = self.diagnostic_counts.iter();
         let state = State {
             nodes: self.nodes.clone(),
             waiting: self.waiting.clone(),
@@ -71,8 +73,8 @@ impl Builder {
             task: self.agents.task,
             marks: self.marks.clone(),
             leaf: self.leaf,
-            diagnostics: self.diagnostics.clone(),
-            diagnostic_counts: self.diagnostic_counts.clone(),
+            diagnostics: self.diagnostics.iter().filter(|d| is_settled(d.kind)).cloned().collect(),
+            diagnostic_counts: counts.filter(|(kind, _)| is_settled(*kind)).copied().collect(),
             last_of: sorted(&self.last_of),
             number: self.number,
             lines: self.lines,

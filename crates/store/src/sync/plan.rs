@@ -1,0 +1,101 @@
+//! What has happened to the files since they were last seen, from their stats alone.
+//!
+//! Nothing is opened here. Where a stat can't tell (a file that grew may have been rewritten), the
+//! plan says what to check. A file is called gone only if the folder it was in could be listed.
+
+use std::path::PathBuf;
+
+use hashbrown::{HashMap, HashSet};
+use transcript::layout::Found;
+use transcript::time::Time;
+
+/// A write within so many milliseconds of the last look may not show in the file's time.
+const UNSURE: i64 = 2000;
+
+/// A file as it was last seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seen {
+    /// The archive's number for it.
+    pub file: i64,
+    /// Its path below the Claude folder.
+    pub rel: PathBuf,
+    /// How much of it is kept.
+    pub size: u64,
+    /// When it was written, as its stat said.
+    pub modified: Option<Time>,
+    /// Device and inode.
+    pub inode: Option<(u64, u64)>,
+    /// When it was looked at.
+    pub seen: Time,
+    /// It was not there any more.
+    pub is_gone: bool,
+}
+
+/// What is to be done about a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// It is new.
+    New(Found),
+    /// It was longer than what is kept: what follows is new if what is kept is still there.
+    Grown(i64, Found),
+    /// It may be anything: compare it with what is kept.
+    Differs(i64, Found),
+    /// It has another name now, and may have grown.
+    Moved(i64, Found),
+    /// It is there no more.
+    Gone(i64),
+}
+
+impl Change {
+    /// How many bytes have to be read for it, at least.
+    pub fn bytes(&self, kept: u64) -> u64 {
+        match self {
+            Self::New(found) | Self::Differs(_, found) => found.size,
+            Self::Grown(_, found) | Self::Moved(_, found) => found.size.saturating_sub(kept),
+            Self::Gone(_) => 0,
+        }
+    }
+}
+
+/// The changes of one Claude folder, in the order of the paths, moves first: a name that was left
+/// may be taken by another file. `is_listed` tells whether the folder of a path could be read.
+pub fn plan(seen: &[Seen], found: Vec<Found>, is_listed: impl Fn(&Seen) -> bool) -> Vec<Change> {
+    let mut by_rel: HashMap<&PathBuf, &Seen> = seen.iter().map(|s| (&s.rel, s)).collect();
+    let here: HashSet<PathBuf> = found.iter().map(|f| f.rel.clone()).collect();
+    let left = seen.iter().filter(|s| !here.contains(&s.rel) && !s.is_gone);
+    let mut moved: HashMap<(u64, u64), &Seen> =
+        left.filter_map(|s| Some((s.inode?, s))).collect();
+    let (mut moves, mut changes, mut taken) = (Vec::new(), Vec::new(), HashSet::new());
+    for found in found {
+        match by_rel.remove(&found.rel) {
+            Some(seen) => changes.extend(change(seen, found)),
+            None => {
+                let from = found.inode.and_then(|inode| moved.remove(&inode));
+                match from.filter(|from| from.size <= found.size) {
+                    Some(from) => {
+                        taken.insert(from.file);
+                        moves.push(Change::Moved(from.file, found));
+                    }
+                    None => changes.push(Change::New(found)),
+                }
+            }
+        }
+    }
+    let gone = |s: &&Seen| {
+        !s.is_gone && !here.contains(&s.rel) && !taken.contains(&s.file) && is_listed(s)
+    };
+    changes.extend(seen.iter().filter(gone).map(|s| Change::Gone(s.file)));
+    moves.extend(changes);
+    moves
+}
+
+fn change(seen: &Seen, found: Found) -> Option<Change> {
+    let same_file = seen.inode == found.inode;
+    let unsure = found.modified.is_none_or(|modified| modified.0 + UNSURE > seen.seen.0);
+    let same_time = seen.modified == found.modified && !unsure;
+    match found.size.cmp(&seen.size) {
+        std::cmp::Ordering::Equal if same_file && same_time && !seen.is_gone => None,
+        std::cmp::Ordering::Greater if same_file => Some(Change::Grown(seen.file, found)),
+        _ => Some(Change::Differs(seen.file, found)),
+    }
+}
