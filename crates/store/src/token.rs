@@ -13,8 +13,8 @@ mod stem;
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 
 use scan::{Found, Kind, Scanner};
-use stem::Stems;
 use std::ops::Range;
+use stem::Stems;
 
 /// The name the tokenizer has in the index.
 pub(crate) const NAME: &str = "words";

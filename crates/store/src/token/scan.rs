@@ -215,12 +215,7 @@ impl<'a> Scanner<'a> {
         rest.first() == Some(&b'\'') && ending(&rest[1..])
     }
 
-    fn judge(
-        &mut self,
-        start: usize,
-        seen: &Seen,
-        parts: &mut Vec<Range<usize>>,
-    ) -> Option<Found> {
+    fn judge(&mut self, start: usize, seen: &Seen, parts: &mut Vec<Range<usize>>) -> Option<Found> {
         let range = start..self.at;
         let word = &self.bytes[range.clone()];
         if seen.is_number {

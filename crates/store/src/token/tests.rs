@@ -20,7 +20,10 @@ fn terms(text: &str) -> String {
 fn words_are_folded_and_identifiers_come_apart() {
     let cases = [
         ("The tests are running.", "the@0 test@1 are@2 run@3"),
-        ("file_name fileName FILE-NAME", "[filenam]0 file@0 name@1 [filenam]2 file@2 name@3 [filenam]4 file@4 name@5"),
+        (
+            "file_name fileName FILE-NAME",
+            "[filenam]0 file@0 name@1 [filenam]2 file@2 name@3 [filenam]4 file@4 name@5",
+        ),
         ("filename", "filenam@0"),
         ("HTTPServer2", "[httpserver2]0 http@0 server2@1"),
         ("src/net/bar.rs", "src@0 net@1 [barr]2 bar@2 rs@3"),
