@@ -5,5 +5,6 @@
 //! question does not read them again; the **index** finds words. Nothing here knows the home
 //! folder, the environment or the clock; times are handed in.
 
+pub mod index;
 pub mod query;
 pub mod token;

@@ -174,5 +174,12 @@ pub fn words(text: &str) -> Vec<Word> {
     found
 }
 
+/// A word without accents, capitals and joints, but with its ending.
+pub(crate) fn folded(word: &str) -> String {
+    let mut out = String::new();
+    stem::fold(word, &mut out);
+    out
+}
+
 #[cfg(test)]
 mod tests;
