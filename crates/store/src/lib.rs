@@ -5,4 +5,11 @@
 //! question does not read them again; the **index** finds words. Nothing here knows the home
 //! folder, the environment or the clock; times are handed in.
 
+pub mod archive;
 pub mod catalog;
+pub mod folder;
+pub mod index;
+pub mod query;
+pub mod sync;
+pub mod text;
+pub mod token;

@@ -9,8 +9,14 @@ use hashbrown::{HashMap, HashSet};
 use transcript::layout::Found;
 use transcript::time::Time;
 
-/// A write within so many milliseconds of the last look may not show in the file's time.
+/// A file that was written within so many milliseconds before it was read may have been written
+/// again since without another time.
 const UNSURE: i64 = 2000;
+
+/// Whether the time of a file that is read `now` can't be trusted.
+pub fn is_unsure(modified: Option<Time>, now: Time) -> bool {
+    modified.is_none_or(|modified| modified.0 + UNSURE > now.0)
+}
 
 /// A file as it was last seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,8 +31,8 @@ pub struct Seen {
     pub modified: Option<Time>,
     /// Device and inode.
     pub inode: Option<(u64, u64)>,
-    /// When it was looked at.
-    pub seen: Time,
+    /// It had been written so shortly before that its time can't be trusted.
+    pub is_unsure: bool,
     /// It was not there any more.
     pub is_gone: bool,
 }
@@ -40,6 +46,8 @@ pub enum Change {
     Grown(i64, Found),
     /// It may be anything: compare it with what is kept.
     Differs(i64, Found),
+    /// It looks the same, but its time can't be trusted: look at its end.
+    Unsure(i64, Found),
     /// It has another name now, and may have grown.
     Moved(i64, Found),
     /// It is there no more.
@@ -52,7 +60,7 @@ impl Change {
         match self {
             Self::New(found) | Self::Differs(_, found) => found.size,
             Self::Grown(_, found) | Self::Moved(_, found) => found.size.saturating_sub(kept),
-            Self::Gone(_) => 0,
+            Self::Gone(_) | Self::Unsure(..) => 0,
         }
     }
 }
@@ -91,10 +99,11 @@ pub fn plan(seen: &[Seen], found: Vec<Found>, is_listed: impl Fn(&Seen) -> bool)
 
 fn change(seen: &Seen, found: Found) -> Option<Change> {
     let same_file = seen.inode == found.inode;
-    let unsure = found.modified.is_none_or(|modified| modified.0 + UNSURE > seen.seen.0);
-    let same_time = seen.modified == found.modified && !unsure;
+    let same_time = seen.modified == found.modified;
     match found.size.cmp(&seen.size) {
-        std::cmp::Ordering::Equal if same_file && same_time && !seen.is_gone => None,
+        std::cmp::Ordering::Equal if same_file && same_time && !seen.is_gone => {
+            seen.is_unsure.then_some(Change::Unsure(seen.file, found))
+        }
         std::cmp::Ordering::Greater if same_file => Some(Change::Grown(seen.file, found)),
         _ => Some(Change::Differs(seen.file, found)),
     }
