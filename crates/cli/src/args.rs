@@ -19,6 +19,8 @@ use crate::commands;
     after_help = "\
 Examples:
   recount list                  your sessions, last active first
+  recount sync                  keep everything, also what Claude Code will delete
+  recount search port in use    where that was said, done or printed
   recount errors --summary      what fails, and how often
   recount todos --open          what is still to do, over all sessions
   recount history --ghosts      sessions whose transcripts are gone
@@ -41,6 +43,11 @@ pub struct Global {
     /// [default: CLAUDE_CONFIG_DIR, else ~/.claude and ~/.config/claude]
     #[arg(long, global = true, value_name = "DIR", value_delimiter = ',')]
     pub claude_dir: Vec<PathBuf>,
+
+    /// Where recount keeps what it has read
+    /// [default: RECOUNT_STORE, else ~/.local/share/recount]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub store: Option<PathBuf>,
 
     /// Use a built-in sample in place of your own Claude folder
     #[arg(long, global = true)]
@@ -96,6 +103,8 @@ pub enum Command {
     Tree(commands::tree::TreeArgs),
     Segments(commands::segments::SegmentsArgs),
     File(commands::file::FileArgs),
+    Sync(commands::sync::SyncArgs),
+    Search(commands::search::SearchArgs),
 }
 
 #[cfg(test)]

@@ -11,8 +11,10 @@ pub mod history;
 pub mod list;
 pub mod log;
 pub mod plans;
+pub mod search;
 pub mod segments;
 pub mod show;
+pub mod sync;
 pub mod todos;
 pub mod tree;
 
@@ -35,6 +37,8 @@ pub fn run(command: &Command, run: &mut Run) -> Result<Answer, CliError> {
         Command::Tree(args) => tree::run(args, run),
         Command::Segments(args) => segments::run(args, run),
         Command::File(args) => file::run(args, run),
+        Command::Sync(args) => sync::run(args, run),
+        Command::Search(args) => search::run(args, run),
     }
 }
 

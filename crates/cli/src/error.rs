@@ -5,8 +5,10 @@
 //! whoever closed it has what it wanted.
 
 mod file;
+mod store;
 
 pub use file::FileError;
+pub use store::StoreError;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -67,6 +69,8 @@ pub enum CliError {
     File(FileError),
     /// The sample home cannot be unpacked.
     Demo(io::Error),
+    /// The store cannot be used.
+    Store(StoreError),
 }
 
 impl From<HomeError> for CliError {
@@ -221,6 +225,7 @@ fn message(error: &CliError) -> Message {
             }),
         },
         CliError::File(error) => file::message(error),
+        CliError::Store(error) => store::message(error),
         CliError::Demo(error) => Message {
             error: format!("Cannot unpack the sample home: {}", reason(error)),
             hint: Some("Is there room in the folder for temporary files?".into()),
@@ -249,6 +254,10 @@ fn home(error: &HomeError) -> Message {
         HomeError::DemoToo => Message {
             error: "`--demo` and `--claude-dir` cannot be used together".into(),
             hint: Some("`--demo` reads a built-in sample, leave one of them out".into()),
+        },
+        HomeError::NoStore => Message {
+            error: "There is no home folder to keep the store in".into(),
+            hint: Some("Name a folder with `--store DIR` or RECOUNT_STORE".into()),
         },
         HomeError::NoneFound(usual) => {
             let usual: Vec<String> = usual.iter().map(|path| path.display().to_string()).collect();

@@ -1,4 +1,4 @@
-//! Which Claude folders there are.
+//! Which Claude folders there are, and where the store is.
 //!
 //! The flag decides, else the environment, else the two usual places. What a person names must
 //! exist; of the usual places those that exist are taken. One folder named twice counts once.
@@ -14,6 +14,10 @@ pub struct Environment {
     pub claude_config_dir: Option<OsString>,
     /// `XDG_CONFIG_HOME`.
     pub xdg_config_home: Option<OsString>,
+    /// `RECOUNT_STORE`.
+    pub recount_store: Option<OsString>,
+    /// `XDG_DATA_HOME`.
+    pub xdg_data_home: Option<OsString>,
     /// The home folder.
     pub home: Option<PathBuf>,
 }
@@ -25,8 +29,18 @@ impl Environment {
         Self {
             claude_config_dir: set("CLAUDE_CONFIG_DIR"),
             xdg_config_home: set("XDG_CONFIG_HOME"),
+            recount_store: set("RECOUNT_STORE"),
+            xdg_data_home: set("XDG_DATA_HOME"),
             home: env::home_dir().filter(|home| !home.as_os_str().is_empty()),
         }
+    }
+
+    /// The folder of the store: what the flag says, else the environment, else the usual place.
+    pub fn store(&self, flag: Option<&Path>) -> Option<PathBuf> {
+        let named = flag.map(PathBuf::from).or_else(|| self.recount_store.clone().map(Into::into));
+        let data = self.xdg_data_home.clone().map(PathBuf::from);
+        let data = data.or_else(|| Some(self.home.as_ref()?.join(".local/share")));
+        named.or_else(|| Some(data?.join("recount")))
     }
 
     /// `~/.claude` and `$XDG_CONFIG_HOME/claude`.
@@ -55,6 +69,8 @@ pub enum HomeError {
     DemoToo,
     /// None of the usual places exists.
     NoneFound(Vec<PathBuf>),
+    /// Nobody says where the store is, and there is no home folder.
+    NoStore,
 }
 
 /// The Claude folders.
@@ -130,8 +146,8 @@ mod tests {
             let here = self.dir.path().to_str().expect("utf-8");
             let environment = Environment {
                 claude_config_dir: variable.map(|value| value.replace("~", here).into()),
-                xdg_config_home: None,
                 home: Some(self.dir.path().into()),
+                ..Environment::default()
             };
             let flag: Vec<PathBuf> = flag.iter().map(|rel| self.at(rel)).collect();
             find(&flag, &environment)
@@ -145,6 +161,21 @@ mod tests {
         assert_eq!(case.find(&[], Some("~/b")), Ok(vec![case.at("b")]));
         assert_eq!(case.find(&[], Some("~/a, ~/b")), Ok(vec![case.at("a"), case.at("b")]));
         assert_eq!(case.find(&[], None), Ok(vec![case.at(".claude"), case.at(".config/claude")]));
+    }
+
+    #[test]
+    fn the_store_is_where_the_flag_or_the_environment_says() {
+        let mut environment = Environment { home: Some("/h".into()), ..Environment::default() };
+        let store = |environment: &Environment, flag: Option<&str>| {
+            environment.store(flag.map(Path::new)).expect("a place")
+        };
+        assert_eq!(store(&environment, None), Path::new("/h/.local/share/recount"));
+        environment.xdg_data_home = Some("/d".into());
+        assert_eq!(store(&environment, None), Path::new("/d/recount"));
+        environment.recount_store = Some("/s".into());
+        assert_eq!(store(&environment, None), Path::new("/s"));
+        assert_eq!(store(&environment, Some("/f")), Path::new("/f"));
+        assert_eq!(Environment::default().store(None), None);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use report::filter::{Period, ProjectFilter};
+use store::folder::Store;
 use tempfile::TempDir;
 use transcript::diagnostic::{Diagnostic, DiagnosticKind};
 use transcript::layout::{self, Found, Problem};
@@ -30,9 +31,12 @@ pub struct Run {
     quiet: bool,
     demo: bool,
     claude_dir: Vec<PathBuf>,
+    store_dir: Option<PathBuf>,
     environment: Environment,
     /// The unpacked sample, removed at the end.
     sample: Option<TempDir>,
+    /// The store of the sample, removed at the end.
+    sample_store: Option<TempDir>,
     damaged: Damaged,
 }
 
@@ -63,8 +67,10 @@ impl Run {
             quiet: global.quiet,
             demo: global.demo,
             claude_dir: global.claude_dir,
+            store_dir: global.store,
             environment,
             sample: None,
+            sample_store: None,
             damaged: Damaged::default(),
         }
     }
@@ -81,6 +87,19 @@ impl Run {
             self.sample = Some(demo::unpack().map_err(CliError::Demo)?);
         }
         Ok(self.sample.iter().map(|sample| sample.path().into()).collect())
+    }
+
+    /// The store, which need not exist. That of the sample is a new one each time.
+    pub fn store(&mut self) -> Result<Store, CliError> {
+        if self.demo && self.store_dir.is_none() {
+            let dir = match self.sample_store.take() {
+                Some(dir) => dir,
+                None => tempfile::tempdir().map_err(CliError::Demo)?,
+            };
+            return Ok(Store::new(self.sample_store.insert(dir).path().into()));
+        }
+        let folder = self.environment.store(self.store_dir.as_deref());
+        Ok(Store::new(folder.ok_or(HomeError::NoStore)?))
     }
 
     /// Every folder that may be a Claude folder, also those that are not read now. Nothing below
@@ -123,6 +142,11 @@ impl Run {
     /// The folder the person is in, for names like `.`.
     pub fn here(&self) -> Result<PathBuf, CliError> {
         std::env::current_dir().map_err(|error| CliError::Read(Problem::new(".", error)))
+    }
+
+    /// Whether only data and errors are wanted.
+    pub fn is_quiet(&self) -> bool {
+        self.quiet
     }
 
     /// A bar for reading these files.

@@ -15,6 +15,8 @@ pub mod list;
 pub mod log;
 pub mod plan;
 pub mod record;
+pub mod search;
+pub mod sync;
 pub mod todo;
 pub mod tree;
 

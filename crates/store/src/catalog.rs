@@ -17,7 +17,7 @@ use transcript::session::{Builder, STATE_VERSION};
 
 pub use join::Joined;
 pub use row::{CommitRow, FileRow, PrRow, SessionRow, TouchRow, rows};
-pub use shape::{Shape, Spot};
+pub use shape::{Places, Shape, Spot};
 
 /// What the tables mean. Raised with every change to them or to what is read from the files.
 const VERSION: u32 = 1;
@@ -154,6 +154,45 @@ impl Catalog {
         Ok(shape.and_then(|bytes| Shape::load(&bytes)))
     }
 
+    /// Where the bytes of a file's entries are.
+    pub fn places(&self, file: FileId) -> Result<Option<Places>, CatalogError> {
+        let sql = "SELECT places FROM transcript WHERE file = ?1";
+        let mut query = self.db.prepare_cached(sql).map_err(self.failed())?;
+        let places: Option<Vec<u8>> =
+            query.query_row([file], |row| row.get(0)).optional().map_err(self.failed())?;
+        Ok(places.and_then(|bytes| Places::load(&bytes)))
+    }
+
+    /// The session a file belongs to, and whether the file is that of a subagent.
+    pub fn owner(&self, file: FileId) -> Result<Option<(SessionId, bool)>, CatalogError> {
+        let sql = "SELECT s.id, s.file IS NOT f.id FROM file f JOIN session s ON s.id = f.session
+            WHERE f.id = ?1";
+        let mut query = self.db.prepare_cached(sql).map_err(self.failed())?;
+        let owner = query
+            .query_row([file], |row| Ok((SessionId::new(row.get::<_, Box<str>>(0)?), row.get(1)?)));
+        owner.optional().map_err(self.failed())
+    }
+
+    /// The files of the sessions for which all conditions hold; each condition is a piece of SQL
+    /// about `s`, the session, with one value for `?`.
+    pub fn files_where(
+        &self,
+        conditions: &[(String, Vec<String>)],
+    ) -> Result<Vec<FileId>, CatalogError> {
+        let holds: Vec<&str> = conditions.iter().map(|(sql, _)| &**sql).collect();
+        let sql = format!(
+            "SELECT f.id FROM file f JOIN session s ON s.id = f.session WHERE {}",
+            holds.join(" AND ")
+        );
+        let values = conditions.iter().flat_map(|(_, values)| values);
+        let read = || {
+            let mut query = self.db.prepare(&sql)?;
+            let rows = query.query_map(rusqlite::params_from_iter(values), |row| row.get(0))?;
+            rows.collect::<rusqlite::Result<Vec<_>>>()
+        };
+        read().map_err(self.failed())
+    }
+
     /// All sessions, by id.
     pub fn sessions(&self) -> Result<Vec<SessionRow>, CatalogError> {
         let read = || {
@@ -199,6 +238,8 @@ pub struct Transcript {
     pub card: Vec<u8>,
     /// Where its entries stand.
     pub shape: Vec<u8>,
+    /// Where the bytes of its entries are.
+    pub places: Vec<u8>,
     /// Its changes to files.
     pub touches: Vec<TouchRow>,
     /// Its commits.
@@ -236,9 +277,10 @@ impl Writer<'_> {
     /// What a transcript says. Its rows are in the order of the file, so that of a file that grew
     /// only the new ones are written.
     pub fn transcript(&self, read: &Transcript, is_grown: bool) -> Result<(), CatalogError> {
-        let sql = "INSERT INTO transcript (file, state, card, shape) VALUES (?1, ?2, ?3, ?4)
-            ON CONFLICT (file) DO UPDATE SET state = ?2, card = ?3, shape = ?4";
-        self.run(sql, params![read.file, read.state, read.card, read.shape])?;
+        let sql = "INSERT INTO transcript (file, state, card, shape, places)
+            VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (file)
+            DO UPDATE SET state = ?2, card = ?3, shape = ?4, places = ?5";
+        self.run(sql, params![read.file, read.state, read.card, read.shape, read.places])?;
         let skip = |table| match is_grown {
             true => self.count(table, read.file),
             false => {

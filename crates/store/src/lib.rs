@@ -7,6 +7,7 @@
 
 pub mod archive;
 pub mod catalog;
+pub mod find;
 pub mod folder;
 pub mod index;
 pub mod query;

@@ -53,9 +53,7 @@ pub fn parts<'a>(builder: &Builder, node: &Node, entry: &Entry<'a>) -> Vec<Part<
                 blocks => blocks.iter().filter_map(answer).collect(),
             }
         }
-        Voice::Result => {
-            entry.blocks().iter().filter_map(|block| output(builder, block)).collect()
-        }
+        Voice::Result => entry.blocks().iter().filter_map(|block| output(builder, block)).collect(),
         Voice::Bookkeeping => said(Role::Title, title(entry)).into_iter().collect(),
         _ => Vec::new(),
     };
@@ -78,11 +76,7 @@ fn answer<'a>(block: &Block<'a>) -> Option<Part<'a>> {
             let path = tool::path_of(&name, Some(input), None).map(|p| Cow::Owned(p.into_owned()));
             let mut text = String::new();
             strings(input, 0, &mut text);
-            Some(Part {
-                path,
-                tool: Some(name),
-                ..Part::said(Role::Call, Cow::Owned(text))
-            })
+            Some(Part { path, tool: Some(name), ..Part::said(Role::Call, Cow::Owned(text)) })
         }
         _ => None,
     }
@@ -123,4 +117,28 @@ fn title<'a>(entry: &Entry<'a>) -> Option<Cow<'a, str>> {
     let fields = [("custom-title", "customTitle"), ("ai-title", "aiTitle"), ("tag", "tag")];
     let (_, field) = fields.iter().find(|(name, _)| entry.is_type(name))?;
     entry.string(field)
+}
+
+/// The words of an entry that are indexed under `role`.
+pub fn text_of(entry: &Entry<'_>, role: Role) -> Option<String> {
+    let of_blocks = |kind: BlockKind| {
+        let parts = entry.blocks().iter().filter(|block| block.kind == kind);
+        let texts: Vec<String> = match kind {
+            BlockKind::ToolResult => {
+                parts.filter_map(|block| Some(block.result_text()?.into_owned())).collect()
+            }
+            _ => parts.filter_map(answer).map(|part| part.text.into_owned()).collect(),
+        };
+        (!texts.is_empty()).then(|| texts.join("\n"))
+    };
+    match role {
+        Role::Prompt => prompt::typed_text(entry).or_else(|| queued(entry)).map(Cow::into_owned),
+        Role::Summary => prompt::typed_text(entry).map(Cow::into_owned),
+        Role::Answer => of_blocks(BlockKind::Text)
+            .or_else(|| Some(entry.message.as_ref()?.text()?.into_owned())),
+        Role::Thinking => of_blocks(BlockKind::Thinking),
+        Role::Call => of_blocks(BlockKind::ToolUse),
+        Role::Output => of_blocks(BlockKind::ToolResult),
+        Role::Title => title(entry).map(Cow::into_owned),
+    }
 }

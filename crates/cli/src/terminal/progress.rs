@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 const PATIENCE: Duration = Duration::from_millis(500);
-const TEMPLATE: &str = "{bar:24} {decimal_bytes} of {decimal_total_bytes}, {msg}";
+const TEMPLATE: &str = "{bar:24} {decimal_bytes} of {decimal_total_bytes}, \
+    {decimal_bytes_per_sec}, {msg}, {eta} left";
 
 /// How far reading is. May be shared between threads; gone when dropped.
 pub struct Progress {
@@ -41,7 +42,12 @@ impl Progress {
 
     /// One more file of this many bytes is read.
     pub fn step(&self, bytes: u64) {
-        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+        self.advance(1, bytes);
+    }
+
+    /// So many more files and bytes are read.
+    pub fn advance(&self, files: usize, bytes: u64) {
+        let done = self.done.fetch_add(files as u64, Ordering::Relaxed) + files as u64;
         self.bar.inc(bytes);
         if self.hidden.load(Ordering::Relaxed)
             && self.started.elapsed() > PATIENCE

@@ -2,6 +2,8 @@
 
 use anstyle::{AnsiColor, Style};
 
+/// What was looked for.
+pub const MATCH: Style = AnsiColor::Red.on_default().bold();
 /// Text as it is.
 pub const PLAIN: Style = Style::new();
 /// The head of a table or of a part.

@@ -18,6 +18,7 @@ CREATE TABLE IF NOT EXISTS transcript (
     state BLOB NOT NULL,
     card BLOB NOT NULL,
     shape BLOB NOT NULL,
+    places BLOB NOT NULL,
     has_copies INTEGER NOT NULL DEFAULT 0
 );
 

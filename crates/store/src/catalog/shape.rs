@@ -75,6 +75,44 @@ impl Shape {
     }
 }
 
+/// Where the bytes of each entry of a file are, by its number.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Places(Vec<(u64, u32)>);
+
+impl Places {
+    /// Those of the session's own file: the gap before each entry, and its length.
+    pub fn of(session: &Session) -> Self {
+        let mut end = 0;
+        let own = session.nodes().iter().filter(|node| node.source == 0);
+        let places = own.map(|node| {
+            let gap = node.offset.wrapping_sub(end);
+            end = node.offset + u64::from(node.length);
+            (gap, node.length)
+        });
+        Self(places.collect())
+    }
+
+    /// Offset and length of the entry with this number.
+    pub fn at(&self, number: u32) -> Option<(u64, u32)> {
+        let index = usize::try_from(number).ok()?.checked_sub(1)?;
+        let (_, length) = *self.0.get(index)?;
+        let end = self.0[..=index].iter().fold(0u64, |end, (gap, length)| {
+            end.wrapping_add(*gap).wrapping_add(u64::from(*length))
+        });
+        Some((end.wrapping_sub(u64::from(length)), length))
+    }
+
+    /// As bytes.
+    pub fn save(&self) -> Vec<u8> {
+        postcard::to_stdvec(self).expect("plain values can be written")
+    }
+
+    /// What [`Places::save`] wrote.
+    pub fn load(bytes: &[u8]) -> Option<Self> {
+        postcard::from_bytes(bytes).ok()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,6 +132,8 @@ mod tests {
         for (index, node) in session.nodes().iter().enumerate() {
             let spot = shape.at(node.number).expect("it is there");
             assert_eq!(spot.state(), session.state(index));
+            let place = Places::of(&session).at(node.number);
+            assert_eq!(place, Some((node.offset, node.length)));
             assert_eq!(spot.turn, session.turn_of(index).map(|t| t as u32));
         }
         assert_eq!(shape.at(3).map(|s| s.state()), Some(State::Abandoned));

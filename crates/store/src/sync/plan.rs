@@ -71,8 +71,7 @@ pub fn plan(seen: &[Seen], found: Vec<Found>, is_listed: impl Fn(&Seen) -> bool)
     let mut by_rel: HashMap<&PathBuf, &Seen> = seen.iter().map(|s| (&s.rel, s)).collect();
     let here: HashSet<PathBuf> = found.iter().map(|f| f.rel.clone()).collect();
     let left = seen.iter().filter(|s| !here.contains(&s.rel) && !s.is_gone);
-    let mut moved: HashMap<(u64, u64), &Seen> =
-        left.filter_map(|s| Some((s.inode?, s))).collect();
+    let mut moved: HashMap<(u64, u64), &Seen> = left.filter_map(|s| Some((s.inode?, s))).collect();
     let (mut moves, mut changes, mut taken) = (Vec::new(), Vec::new(), HashSet::new());
     for found in found {
         match by_rel.remove(&found.rel) {
@@ -106,5 +105,42 @@ fn change(seen: &Seen, found: Found) -> Option<Change> {
         }
         std::cmp::Ordering::Greater if same_file => Some(Change::Grown(seen.file, found)),
         _ => Some(Change::Differs(seen.file, found)),
+    }
+}
+
+impl Change {
+    /// The word for it in reports.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::New(_) => "new",
+            Self::Grown(..) => "grown",
+            Self::Differs(..) | Self::Unsure(..) => "changed",
+            Self::Moved(..) => "moved",
+            Self::Gone(_) => "gone",
+        }
+    }
+
+    /// The archive's number, if the file has one.
+    pub fn file(&self) -> Option<i64> {
+        match self {
+            Self::New(_) => None,
+            Self::Grown(file, _)
+            | Self::Differs(file, _)
+            | Self::Unsure(file, _)
+            | Self::Moved(file, _)
+            | Self::Gone(file) => Some(*file),
+        }
+    }
+
+    /// The file on disk.
+    pub fn found(&self) -> Option<&Found> {
+        match self {
+            Self::New(found)
+            | Self::Grown(_, found)
+            | Self::Differs(_, found)
+            | Self::Unsure(_, found)
+            | Self::Moved(_, found) => Some(found),
+            Self::Gone(_) => None,
+        }
     }
 }

@@ -125,11 +125,16 @@ impl Found {
 
     /// No file; filled in by whoever knows it.
     pub(crate) fn nowhere() -> Self {
+        Self::named(PathBuf::new(), 0)
+    }
+
+    /// A file of which nothing is known but its name and its length.
+    pub fn named(rel: PathBuf, size: u64) -> Self {
         Self {
-            path: PathBuf::new(),
-            rel: PathBuf::new(),
-            kind: classify(Path::new("")),
-            size: 0,
+            path: rel.clone(),
+            kind: classify(&rel),
+            rel,
+            size,
             modified: None,
             created: None,
             inode: None,

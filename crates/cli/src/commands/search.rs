@@ -1,0 +1,204 @@
+//! `recount search`: where something was said, done or printed.
+
+use std::path::Path;
+use std::sync::Mutex;
+
+use store::find::{Finder, Hit, Hits, SNIPPET};
+use store::index::{Explain, Options, Rung};
+use store::query::{Place, Query};
+use store::sync::{self, SyncError};
+use transcript::time::Time;
+
+use super::short;
+use super::sync::{Bar, homes, now};
+use crate::error::{Answer, CliError, StoreError};
+use crate::run::Run;
+use crate::terminal::format::Clock;
+use crate::terminal::safe;
+use crate::terminal::style::{self, paint};
+use crate::time_arg::TimeArg;
+use crate::wire;
+
+/// Find where something was said, done or printed, in all sessions, also in those that Claude
+/// Code has deleted.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Words are looked for in any order, those that have most of them come first. \"Several words\"
+in quotes are a phrase, -word leaves out, word* is the beginning of one. Filters:
+  project: session: branch: tool: file: model: pr: commit:
+  role:prompt|answer|thinking|call|output|summary|title   in:active|abandoned|compacted|subagent
+  error:yes   before:2026-04-20   after:yesterday
+
+Examples:
+  recount search why does the login test fail
+  recount search 'address already in use' tool:Bash after:\"last week\"
+  recount search '\"connection refused\" -docker' project:api
+  recount search 'file:src/main.rs role:call'")]
+pub struct SearchArgs {
+    /// Words, \"phrases\", -without, prefix*, and filters
+    #[arg(required = true, allow_hyphen_values = true, num_args = 1..)]
+    query: Vec<String>,
+
+    /// How many hits
+    #[arg(long, default_value_t = 10)]
+    limit: usize,
+
+    /// Leave out so many of the best ones
+    #[arg(long, default_value_t = 0)]
+    offset: usize,
+
+    /// Best first, not grouped by session
+    #[arg(long)]
+    flat: bool,
+
+    /// Say why each hit stands where it does
+    #[arg(long)]
+    explain: bool,
+}
+
+/// Prints what the query finds.
+pub fn run(args: &SearchArgs, run: &mut Run) -> Result<Answer, CliError> {
+    let text = args.query.join(" ");
+    let dates = |text: &str| date(text, &run.clock);
+    let query = Query::parse(&text, &dates)
+        .map_err(|error| CliError::Store(StoreError::Query(text.clone(), error)))?;
+    let mut finder = current(run)?;
+    let options = Options { limit: args.limit, offset: args.offset, ..Options::default() };
+    let found = finder.search(&query, options, SNIPPET)?;
+    if run.json {
+        for (index, hit) in found.hits.iter().enumerate() {
+            let rank = args.offset + index + 1;
+            run.out.json(&wire::search::SearchHit::new(rank, hit, open_with(hit)))?;
+        }
+    } else {
+        show(args, run, &found)?;
+    }
+    notes(args, run, &found);
+    Ok(Answer::of(&found.hits))
+}
+
+/// The store, brought up to date first.
+fn current(run: &mut Run) -> Result<Finder, CliError> {
+    let store = run.store()?;
+    let homes = homes(run)?;
+    let bar = Bar { quiet: run.is_quiet(), progress: Mutex::new(None) };
+    let options = sync::Options { now: now(run), full: false };
+    match sync::sync(&store, &homes, options, &bar) {
+        Ok((_, problems)) => problems.into_iter().for_each(|problem| run.talk.skip(problem)),
+        // Another process does it; what is there is searched.
+        Err(SyncError::Locked) => {
+            run.talk.note("Another recount is reading new lines; they are not searched yet".into());
+        }
+        Err(error) => return Err(error.into()),
+    }
+    drop(bar);
+    Ok(Finder::open(&store)?.ok_or(SyncError::Locked)?)
+}
+
+fn date(text: &str, clock: &Clock) -> Option<(Time, Time)> {
+    let time: TimeArg = text.parse().ok()?;
+    Some((time.start(clock), time.end(clock)))
+}
+
+/// The command that shows a hit.
+fn open_with(hit: &Hit) -> String {
+    match hit.place {
+        Place::Subagent => format!("recount show {} --entry {}", quoted(&hit.path), hit.entry),
+        _ => format!("recount show {} --entry {}", short(hit.session.id.as_str()), hit.entry),
+    }
+}
+
+/// A path as a shell takes it.
+fn quoted(path: &Path) -> String {
+    format!("'{}'", path.display().to_string().replace('\'', r"'\''"))
+}
+
+fn show(args: &SearchArgs, run: &mut Run, found: &Hits) -> Result<(), CliError> {
+    let mut shown: Vec<&str> = Vec::new();
+    for hit in &found.hits {
+        let id = hit.session.id.as_str();
+        if args.flat {
+            heading(run, hit)?;
+            line(args, run, hit)?;
+        } else if !shown.contains(&id) {
+            shown.push(id);
+            heading(run, hit)?;
+            for hit in found.hits.iter().filter(|hit| hit.session.id.as_str() == id) {
+                line(args, run, hit)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn heading(run: &mut Run, hit: &Hit) -> Result<(), CliError> {
+    let session = &hit.session;
+    let title = session.title.as_deref().unwrap_or("(no title)");
+    let project = session.project.as_deref().unwrap_or("-");
+    let when = session.last.map_or_else(|| "-".into(), |time| run.clock.near(time));
+    let gone = if hit.is_gone { ", kept in the store only" } else { "" };
+    let line = format!(
+        "{}  {}  {}",
+        paint(style::NAME, &short(session.id.as_str())),
+        safe::line(title),
+        paint(style::DIM, &safe::line(&format!("{project}, {when}{gone}"))),
+    );
+    Ok(run.out.line(&line)?)
+}
+
+fn line(args: &SearchArgs, run: &mut Run, hit: &Hit) -> Result<(), CliError> {
+    let place = match hit.place {
+        Place::Active => String::new(),
+        place => format!(", {}", place.name()),
+    };
+    let head = format!("  #{} {}{place}", hit.entry, hit.role.name());
+    run.out.line(&format!("{}  {}", paint(style::DIM, &head), marked(hit)))?;
+    if args.explain {
+        run.out.line(&paint(style::DIM, &format!("     {}", why(&hit.explain))))?;
+    }
+    Ok(())
+}
+
+/// Why a hit stands where it does: its words, what its part and place count, and its ranks.
+fn why(explain: &Explain) -> String {
+    let words: Vec<String> = explain.bm25.iter().map(|score| format!("{score:.2}")).collect();
+    format!(
+        "words {} x role {:.1} x place {:.1}; rank {} of turns ({:.2}), {} of sessions ({:.2})",
+        words.join(" + "),
+        explain.role_weight,
+        explain.place_weight,
+        explain.turn_rank,
+        explain.turn_score,
+        explain.session_rank,
+        explain.session_score,
+    )
+}
+
+/// The snippet in one line, the matches marked.
+fn marked(hit: &Hit) -> String {
+    let text = &hit.snippet.text;
+    let mut out = String::new();
+    let mut at = 0;
+    for mark in &hit.snippet.marks {
+        out.push_str(&safe::line(&text[at..mark.start]));
+        out.push_str(&paint(style::MATCH, &safe::line(&text[mark.clone()])));
+        at = mark.end;
+    }
+    out.push_str(&safe::line(&text[at..]));
+    let dots = |is_cut| if is_cut { "…" } else { "" };
+    format!("{}{out}{}", dots(hit.snippet.is_cut_before), dots(hit.snippet.is_cut_after))
+}
+
+fn notes(args: &SearchArgs, run: &mut Run, found: &Hits) {
+    if found.rung != Rung::Words && !found.hits.is_empty() {
+        run.talk
+            .note(format!("Nothing has these words as they are; found by {}", found.rung.name()));
+    }
+    if found.is_more {
+        let next = args.offset + args.limit;
+        run.talk.note(format!("There are more: `--offset {next}`"));
+    }
+    if let Some(hit) = found.hits.first().filter(|_| !run.json) {
+        run.talk.note(format!("`{}` opens the first", open_with(hit)));
+    }
+}

@@ -1,0 +1,141 @@
+//! `recount sync`: everything into the store.
+
+use std::sync::Mutex;
+
+use store::sync::{self, Home, Options, Preview, Report, Watch};
+use transcript::layout;
+use transcript::time::Time;
+
+use crate::error::{Answer, CliError};
+use crate::run::Run;
+use crate::terminal::format::{count, counted, size};
+use crate::terminal::progress::Progress;
+use crate::wire;
+
+/// Keep everything that Claude Code has written, also what it will delete.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Only what has changed since the last time is read. What is in the store stays there
+when Claude Code deletes it.
+
+Examples:
+  recount sync              keep what is new
+  recount sync --dry-run    what would be read
+  recount sync --full       compare every byte with what is kept")]
+pub struct SyncArgs {
+    /// Compare every file with what is kept, whatever its time and size say
+    #[arg(long)]
+    full: bool,
+
+    /// Show what would be done
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// Brings the store up to date.
+pub fn run(args: &SyncArgs, run: &mut Run) -> Result<Answer, CliError> {
+    let store = run.store()?;
+    let homes = homes(run)?;
+    let options = Options { now: now(run), full: args.full };
+    if args.dry_run {
+        let preview = sync::preview(&store, &homes, options)?;
+        return show_preview(run, &preview);
+    }
+    let bar = Bar { quiet: run.is_quiet(), progress: Mutex::new(None) };
+    let (report, problems) = sync::sync(&store, &homes, options, &bar)?;
+    drop(bar);
+    problems.into_iter().for_each(|problem| run.talk.skip(problem));
+    show(run, &report)
+}
+
+/// The Claude folders by their real paths, with all their files.
+pub fn homes(run: &mut Run) -> Result<Vec<Home>, CliError> {
+    let mut homes = Vec::new();
+    for root in run.roots()? {
+        let root = root.canonicalize().unwrap_or(root);
+        let mut walk = layout::walk(&root);
+        // Not moved out: what could not be listed must not be taken for gone.
+        for problem in &walk.problems {
+            let error = std::io::Error::new(problem.error.kind(), problem.error.to_string());
+            run.talk.skip(layout::Problem::new(&problem.path, error));
+        }
+        walk.files.dedup_by(|a, b| a.rel == b.rel);
+        homes.push(Home { root, walk });
+    }
+    Ok(homes)
+}
+
+/// The time as the store has it.
+pub fn now(run: &Run) -> Time {
+    Time(run.clock.now.timestamp().as_millisecond())
+}
+
+/// The bar of what is being read; a new one for each part of the work.
+pub struct Bar {
+    /// Whether to show none.
+    pub quiet: bool,
+    /// The one that is shown.
+    pub progress: Mutex<Option<Progress>>,
+}
+
+impl Watch for Bar {
+    fn begin(&self, files: usize, bytes: u64) {
+        if let Ok(mut progress) = self.progress.lock() {
+            *progress = Some(Progress::new(self.quiet, files, bytes));
+        }
+    }
+
+    fn step(&self, files: usize, bytes: u64) {
+        if let Ok(progress) = self.progress.lock()
+            && let Some(progress) = &*progress
+        {
+            progress.advance(files, bytes);
+        }
+    }
+}
+
+fn show_preview(run: &mut Run, preview: &Preview) -> Result<Answer, CliError> {
+    for (what, path, bytes) in &preview.changed {
+        match run.json {
+            true => run.out.json(&wire::sync::Planned::new(what, path, *bytes))?,
+            false => run.out.line(&format!(
+                "{what:8} {:>9}  {}",
+                size(*bytes),
+                crate::terminal::safe::line(&path.display().to_string())
+            ))?,
+        }
+    }
+    let bytes: u64 = preview.changed.iter().map(|(_, _, bytes)| bytes).sum();
+    let files = counted(preview.changed.len(), "file");
+    run.talk.note(format!(
+        "{files} of {} to look at, {}",
+        count(preview.files as u64),
+        size(bytes)
+    ));
+    Ok(Answer::Found)
+}
+
+fn show(run: &mut Run, report: &Report) -> Result<Answer, CliError> {
+    if run.json {
+        run.out.json(&wire::sync::Sync::from(report))?;
+        return Ok(Answer::Found);
+    }
+    let parts = [
+        (report.new, "new"),
+        (report.grown, "grown"),
+        (report.rewritten, "rewritten"),
+        (report.moved, "moved"),
+        (report.gone, "gone"),
+    ];
+    let changed: Vec<String> = parts
+        .iter()
+        .filter(|(number, _)| *number > 0)
+        .map(|(number, word)| format!("{} {word}", count(*number as u64)))
+        .collect();
+    let changed = match changed.is_empty() {
+        true => "nothing changed".into(),
+        false => format!("{}; {} kept", changed.join(", "), size(report.bytes_kept)),
+    };
+    run.out.line(&format!("{}: {changed}", counted(report.files, "file")))?;
+    Ok(Answer::Found)
+}

@@ -1,0 +1,94 @@
+//! What is said when the store cannot be used.
+
+use store::archive::ArchiveError;
+use store::catalog::CatalogError;
+use store::index::IndexError;
+use store::query::QueryError;
+use store::sync::SyncError;
+
+use super::{CliError, Message};
+
+/// Why the store gives no answer.
+#[derive(Debug)]
+pub enum StoreError {
+    /// It cannot be brought up to date.
+    Sync(SyncError),
+    /// The query is wrong: the query, and where.
+    Query(String, QueryError),
+}
+
+impl From<QueryError> for StoreError {
+    fn from(error: QueryError) -> Self {
+        Self::Query(String::new(), error)
+    }
+}
+
+macro_rules! from {
+    ($($error:ty),*) => {$(
+        impl From<$error> for CliError {
+            fn from(error: $error) -> Self {
+                Self::Store(StoreError::Sync(error.into()))
+            }
+        }
+    )*};
+}
+
+from!(SyncError, ArchiveError, CatalogError, IndexError);
+
+pub(super) fn message(error: &StoreError) -> Message {
+    match error {
+        StoreError::Sync(error) => sync(error),
+        StoreError::Query(query, error) => self::query(query, error),
+    }
+}
+
+/// The error, the query below it, and a mark below the place.
+fn query(text: &str, error: &QueryError) -> Message {
+    let place = text.get(error.at.clone()).unwrap_or_default();
+    let near = match place.is_empty() {
+        true => String::new(),
+        false => format!(" at `{place}`"),
+    };
+    Message { error: format!("{error}{near}"), hint: error.suggestion.clone() }
+}
+
+fn sync(error: &SyncError) -> Message {
+    let hint = match error {
+        SyncError::Archive(ArchiveError::NotThere { .. }) => "`recount sync` makes it",
+        SyncError::Archive(ArchiveError::Newer { .. }) => {
+            "A newer recount wrote it: use that one, or another folder with `--store`"
+        }
+        SyncError::Archive(ArchiveError::Damaged { .. }) => {
+            "`recount archive verify` says what can still be read; move the file away to begin anew"
+        }
+        SyncError::Archive(ArchiveError::ReadOnly { .. }) => {
+            "Make the folder writable, or name another one with `--store`"
+        }
+        SyncError::Archive(ArchiveError::Full { .. }) => {
+            "Nothing is lost: make room and run `recount sync` again"
+        }
+        SyncError::Archive(ArchiveError::Busy { .. }) | SyncError::Locked => {
+            "Wait until it is done, then try again"
+        }
+        SyncError::Index(_) | SyncError::Catalog(_) => {
+            "It can be made again: delete it and run `recount sync`"
+        }
+        _ => "Is the folder of the store there, and yours?",
+    };
+    Message { error: chain(error), hint: Some(hint.into()) }
+}
+
+/// An error with its causes.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let more = error.to_string();
+        if !text.contains(&more) {
+            text = format!("{text}: {more}");
+        }
+        cause = error.source();
+    }
+    let mut chars = text.chars();
+    chars.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default() + chars.as_str()
+}

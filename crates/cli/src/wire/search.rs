@@ -1,0 +1,60 @@
+//! `search --json`.
+
+use serde::Serialize;
+use store::find::Hit;
+
+/// One line of `search`: a turn that was found, best first.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename = "hit")]
+pub struct SearchHit {
+    /// Its place among the hits, from 1.
+    rank: usize,
+    /// The session.
+    session: String,
+    /// The session's title.
+    title: Option<String>,
+    /// The folder the session began in.
+    project: Option<String>,
+    /// When it was written.
+    time: Option<String>,
+    /// The number of the entry in its transcript.
+    entry: u32,
+    /// The turn, from 1; none on branches that were left.
+    turn: Option<u32>,
+    /// `prompt`, `answer`, `thinking`, `call`, `output`, `summary` or `title`.
+    role: &'static str,
+    /// `active`, `abandoned`, `compacted` or `subagent`.
+    place: &'static str,
+    /// The words around the match.
+    snippet: String,
+    /// Where the matches are in the snippet: first byte and the one after the last.
+    marks: Vec<(usize, usize)>,
+    /// The transcript.
+    file: String,
+    /// The transcript is not on disk any more, and read from the store.
+    gone: bool,
+    /// The command that shows it.
+    open: String,
+}
+
+impl SearchHit {
+    /// One hit.
+    pub fn new(rank: usize, hit: &Hit, open: String) -> Self {
+        Self {
+            rank,
+            session: hit.session.id.to_string(),
+            title: hit.session.title.clone(),
+            project: hit.session.project.clone(),
+            time: super::time(hit.time),
+            entry: hit.entry,
+            turn: hit.turn.map(|turn| turn + 1),
+            role: hit.role.name(),
+            place: hit.place.name(),
+            snippet: hit.snippet.text.clone(),
+            marks: hit.snippet.marks.iter().map(|mark| (mark.start, mark.end)).collect(),
+            file: hit.path.display().to_string(),
+            gone: hit.is_gone,
+            open,
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! Answering a query: the index finds, the catalog knows whose it is, the file has the words.
+
+use std::cell::RefCell;
+use std::path::PathBuf;
+
+use hashbrown::{HashMap, HashSet};
+use transcript::entry::Entry;
+use transcript::id::SessionId;
+use transcript::session::State;
+use transcript::source::Source;
+use transcript::time::Time;
+
+use crate::archive::{Access, Archive, FileId, FileRow};
+use crate::catalog::{Catalog, SessionRow, Shape};
+use crate::folder::Store;
+use crate::index::{Explain, Index, IndexState, Marker, Options, Rung, Scope, Snippet, WordUse};
+use crate::query::{Filters, Place, Query, Role};
+use crate::sync::SyncError;
+use crate::text;
+
+/// A turn that was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hit {
+    /// The session.
+    pub session: SessionRow,
+    /// The transcript it stands in.
+    pub path: PathBuf,
+    /// The transcript is not on disk any more.
+    pub is_gone: bool,
+    /// The number of the entry.
+    pub entry: u32,
+    /// The turn on the way, from 0.
+    pub turn: Option<u32>,
+    /// When it was written.
+    pub time: Option<Time>,
+    /// Who said it.
+    pub role: Role,
+    /// Where it stands.
+    pub place: Place,
+    /// The words around the match.
+    pub snippet: Snippet,
+    /// Why it stands where it does.
+    pub explain: Explain,
+}
+
+/// What a query gave.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hits {
+    /// Best first.
+    pub hits: Vec<Hit>,
+    /// How the words were found.
+    pub rung: Rung,
+    /// The words of the query.
+    pub words: Vec<WordUse>,
+    /// Whether there are more.
+    pub is_more: bool,
+}
+
+/// An open store to ask.
+pub struct Finder {
+    catalog: Catalog,
+    archive: Archive,
+    index: Index,
+    files: HashMap<i64, FileRow>,
+}
+
+/// How wide a snippet is, in characters.
+pub const SNIPPET: usize = 160;
+
+impl Finder {
+    /// Opens the store; `None` if it has not been filled yet.
+    pub fn open(store: &Store) -> Result<Option<Self>, SyncError> {
+        if !store.exists() {
+            return Ok(None);
+        }
+        let archive = store.archive(Access::Read)?;
+        let Some(catalog) = Catalog::read(store.folder())? else { return Ok(None) };
+        let IndexState::Ready(index) = Index::open(store.folder())? else { return Ok(None) };
+        Ok(Some(Self { catalog, archive, index, files: HashMap::new() }))
+    }
+
+    /// The catalog.
+    pub fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+
+    /// The turns that a query finds.
+    pub fn search(
+        &mut self,
+        query: &Query,
+        options: Options,
+        width: usize,
+    ) -> Result<Hits, SyncError> {
+        let scope = CatalogScope::new(&self.catalog, query)?;
+        let found = self.index.search(query, &scope, options)?;
+        let marker = Marker::of(&found);
+        let mut hits = Vec::new();
+        let rows = found.matches.iter().map(|m| FileId(m.file as i64)).collect::<Vec<_>>();
+        self.files = self.archive.rows(&rows)?.into_iter().map(|row| (row.file.0, row)).collect();
+        for found in &found.matches {
+            let file = found.file as i64;
+            let Some((id, _)) = self.catalog.owner(file)? else { continue };
+            let Some(session) = self.catalog.session(&id)? else { continue };
+            let Some(row) = self.files.get(&file) else { continue };
+            let bytes = self.entry(file, row, found.entry)?;
+            let entry = Entry::of(&bytes, 0);
+            let words = text::text_of(&entry, found.role).unwrap_or_default();
+            let spot = self.catalog.shape(file)?.and_then(|shape| shape.at(found.entry));
+            hits.push(Hit {
+                session,
+                path: row.path(),
+                is_gone: row.gone,
+                entry: found.entry,
+                turn: spot.and_then(|spot| spot.turn),
+                time: entry.time,
+                role: found.role,
+                place: found.place,
+                snippet: marker.snippet(&words, width),
+                explain: found.explain.clone(),
+            });
+        }
+        Ok(Hits { hits, rung: found.rung, words: found.words, is_more: found.is_more })
+    }
+
+    /// The bytes of an entry: from the disk, which is fast, else as they are kept.
+    fn entry(&self, file: i64, row: &FileRow, number: u32) -> Result<Vec<u8>, SyncError> {
+        let places = self.catalog.places(file)?;
+        let Some((offset, length)) = places.and_then(|places| places.at(number)) else {
+            return Ok(Vec::new());
+        };
+        let length = length as usize;
+        let on_disk = Source::open(&row.path()).and_then(|source| source.bytes(offset, length));
+        match on_disk {
+            Ok(bytes) if !row.gone && bytes.len() == length && bytes.starts_with(b"{") => Ok(bytes),
+            _ => Ok(self.archive.read(row.generation, offset, length)?),
+        }
+    }
+}
+
+/// What the catalog knows about what the index finds; asked for what is needed only.
+struct CatalogScope<'a> {
+    catalog: &'a Catalog,
+    allowed: Option<(Vec<u64>, HashSet<u64>)>,
+    cache: RefCell<Cache>,
+}
+
+#[derive(Default)]
+struct Cache {
+    owners: HashMap<u64, (u64, bool)>,
+    sessions: HashMap<SessionId, u64>,
+    shapes: HashMap<u64, Option<Shape>>,
+}
+
+impl<'a> CatalogScope<'a> {
+    fn new(catalog: &'a Catalog, query: &Query) -> Result<Self, SyncError> {
+        let mut conditions = conditions(&query.only);
+        for (sql, values) in self::conditions(&query.except) {
+            // What is not known (`NULL`) is not what is left out.
+            conditions.push((format!("NOT coalesce({sql}, 0)"), values));
+        }
+        let allowed = match conditions.is_empty() {
+            true => None,
+            false => {
+                let files = catalog.files_where(&conditions)?;
+                let files: Vec<u64> = files.into_iter().map(|file| file as u64).collect();
+                Some((files.clone(), files.into_iter().collect()))
+            }
+        };
+        Ok(Self { catalog, allowed, cache: RefCell::default() })
+    }
+
+    /// The session of a file as a number, and whether the file is a subagent's.
+    fn owner(&self, file: u64) -> (u64, bool) {
+        let mut cache = self.cache.borrow_mut();
+        if let Some(owner) = cache.owners.get(&file) {
+            return *owner;
+        }
+        // A file that nobody owns is a session of its own.
+        let owner = match self.catalog.owner(file as i64) {
+            Ok(Some((id, is_agent))) => {
+                let next = cache.sessions.len() as u64;
+                (*cache.sessions.entry(id).or_insert(next), is_agent)
+            }
+            _ => (u64::MAX - file, false),
+        };
+        cache.owners.insert(file, owner);
+        owner
+    }
+
+    fn shape<T>(&self, file: u64, take: impl FnOnce(Option<&Shape>) -> T) -> T {
+        let mut cache = self.cache.borrow_mut();
+        let shape = cache
+            .shapes
+            .entry(file)
+            .or_insert_with(|| self.catalog.shape(file as i64).unwrap_or(None));
+        take(shape.as_ref())
+    }
+}
+
+impl Scope for CatalogScope<'_> {
+    fn files(&self) -> Option<&[u64]> {
+        self.allowed.as_ref().map(|(list, _)| &**list)
+    }
+
+    fn allows(&self, file: u64) -> bool {
+        self.allowed.as_ref().is_none_or(|(_, set)| set.contains(&file))
+    }
+
+    fn session(&self, file: u64) -> u64 {
+        self.owner(file).0
+    }
+
+    fn place(&self, file: u64, entry: u32) -> Place {
+        if self.owner(file).1 {
+            return Place::Subagent;
+        }
+        let state = self.shape(file, |shape| shape?.at(entry)).map(|spot| spot.state());
+        match state {
+            Some(State::Abandoned | State::Repeated) => Place::Abandoned,
+            Some(State::Compacted) => Place::Compacted,
+            Some(State::Aside) => Place::Subagent,
+            Some(State::Active | State::Foreign) | None => Place::Active,
+        }
+    }
+
+    fn is_copy(&self, file: u64, entry: u32) -> bool {
+        self.shape(file, |shape| shape?.at(entry)).is_some_and(|spot| spot.is_copy)
+    }
+}
+
+/// The filters that say something of sessions, as SQL.
+fn conditions(filters: &Filters) -> Vec<(String, Vec<String>)> {
+    let mut all = Vec::new();
+    let mut any = |one: &str, values: &[String], value: fn(&str) -> String| {
+        if !values.is_empty() {
+            let sql = vec![one; values.len()].join(" OR ");
+            all.push((format!("({sql})"), values.iter().map(|v| value(v)).collect()));
+        }
+    };
+    let contains = |text: &str| format!("%{}%", escaped(text));
+    let begins = |text: &str| format!("{}%", escaped(text));
+    let whole = |text: &str| text.trim_start_matches('#').to_owned();
+    any("s.project LIKE ? ESCAPE '\\'", &filters.project, contains);
+    any("s.id LIKE ? ESCAPE '\\'", &filters.session, begins);
+    any("s.branch LIKE ? ESCAPE '\\'", &filters.branch, contains);
+    any("s.models LIKE ? ESCAPE '\\'", &filters.model, contains);
+    any(
+        "EXISTS (SELECT 1 FROM pr p JOIN file o ON o.id = p.file
+            WHERE o.session = s.id AND CAST(p.pr AS TEXT) = ?)",
+        &filters.pr,
+        whole,
+    );
+    any(
+        "EXISTS (SELECT 1 FROM commit_made c JOIN file o ON o.id = c.file
+            WHERE o.session = s.id AND c.hash LIKE ? ESCAPE '\\')",
+        &filters.commit,
+        begins,
+    );
+    all
+}
+
+/// A text that stands for itself in LIKE.
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_")
+}

@@ -1,0 +1,176 @@
+//! Bringing the store up to date.
+//!
+//! First the bytes: what is new of each file goes into the archive, and is safe from then on.
+//! Then what they say: what the archive has and the catalog has not is read **from the archive**,
+//! so that a catalog that was thrown away, one that a crash left behind and one that is a minute
+//! old are brought up to date in the same way. Last the sessions over all files. Work grows with
+//! what has changed; if nothing has, nothing is written.
+
+mod derive;
+mod keep;
+pub mod plan;
+
+use std::path::{Path, PathBuf};
+
+use transcript::layout::{Found, Problem, Walk};
+use transcript::time::Time;
+
+use crate::archive::{Access, ArchiveError};
+use crate::catalog::{Catalog, CatalogError};
+use crate::folder::Store;
+use crate::index::IndexError;
+
+pub use keep::kept_files;
+
+/// A Claude folder and what was found in it.
+pub struct Home {
+    /// The folder, by its real path: that is what the archive calls it.
+    pub root: PathBuf,
+    /// Its files.
+    pub walk: Walk,
+}
+
+/// What to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// The time.
+    pub now: Time,
+    /// Compares every file with what is kept, whatever its stat says.
+    pub full: bool,
+}
+
+/// Who watches. All of it may be called from any thread.
+pub trait Watch: Sync {
+    /// So much is to be read.
+    fn begin(&self, files: usize, bytes: u64);
+
+    /// So much of it has been read.
+    fn step(&self, files: usize, bytes: u64);
+
+    /// Whether to stop here; what is kept so far stays.
+    fn is_stopped(&self) -> bool {
+        false
+    }
+}
+
+/// What was done.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Files in the Claude folders.
+    pub files: usize,
+    /// Files that are new.
+    pub new: usize,
+    /// Files that have grown.
+    pub grown: usize,
+    /// Files whose content is another one; the old one is kept.
+    pub rewritten: usize,
+    /// Files with another name.
+    pub moved: usize,
+    /// Files that are there no more; what they held is kept.
+    pub gone: usize,
+    /// Files that were looked into and are what they were.
+    pub same: usize,
+    /// Bytes read from the Claude folders.
+    pub bytes_read: u64,
+    /// Bytes that were new.
+    pub bytes_kept: u64,
+    /// Transcripts whose content the catalog learnt.
+    pub read: usize,
+    /// Whether it was stopped before the end.
+    pub is_stopped: bool,
+}
+
+impl Report {
+    /// Whether anything was written.
+    pub fn is_changed(&self) -> bool {
+        self.new + self.grown + self.rewritten + self.moved + self.gone + self.read > 0
+    }
+}
+
+/// Why the store can't be brought up to date.
+#[derive(Debug, thiserror::Error)]
+pub enum SyncError {
+    /// The archive.
+    #[error(transparent)]
+    Archive(#[from] ArchiveError),
+    /// The catalog.
+    #[error(transparent)]
+    Catalog(#[from] CatalogError),
+    /// The index.
+    #[error(transparent)]
+    Index(#[from] IndexError),
+    /// The folder can't be made or locked.
+    #[error("{}: {source}", path.display())]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// Another process does it at this moment.
+    #[error("another process is bringing the store up to date")]
+    Locked,
+}
+
+/// What a sync would do.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Preview {
+    /// Files in the Claude folders.
+    pub files: usize,
+    /// Files that are new, have grown, or may have changed, and the bytes to read of them.
+    pub changed: Vec<(&'static str, PathBuf, u64)>,
+}
+
+/// What a sync would do, from the stats of the files.
+pub fn preview(store: &Store, homes: &[Home], options: Options) -> Result<Preview, SyncError> {
+    let rows = match store.exists() {
+        true => store.archive(Access::Read)?.files()?,
+        false => Vec::new(),
+    };
+    let mut preview = Preview::default();
+    for home in homes {
+        preview.files += home.walk.files.len();
+        let seen = keep::seen(&rows, &home.root);
+        for change in keep::changes(&seen, home, options) {
+            let kept = change.file().and_then(|file| seen.iter().find(|s| s.file == file));
+            let bytes = change.bytes(kept.map_or(0, |seen| seen.size));
+            let path = match change.found() {
+                Some(found) => found.path.clone(),
+                None => kept.map_or_else(PathBuf::new, |seen| home.root.join(&seen.rel)),
+            };
+            preview.changed.push((change.name(), path, bytes));
+        }
+    }
+    Ok(preview)
+}
+
+/// Brings the store up to date. What could not be read is named and left for the next time.
+pub fn sync(
+    store: &Store,
+    homes: &[Home],
+    options: Options,
+    watch: &dyn Watch,
+) -> Result<(Report, Vec<Problem>), SyncError> {
+    let folder = |source| SyncError::Folder { path: store.folder().into(), source };
+    store.create().map_err(folder)?;
+    let _lock = store.lock().map_err(folder)?.ok_or(SyncError::Locked)?;
+    let mut archive = store.archive(Access::Write)?;
+    let mut work = keep::Work::new(&archive, homes, options)?;
+    watch.begin(work.files(), work.bytes());
+    work.run(&mut archive, watch)?;
+    let keep::Work { mut report, problems, .. } = work;
+    if !report.is_stopped {
+        derive::derive(store, &archive, homes, watch, &mut report)?;
+    }
+    Ok((report, problems))
+}
+
+/// What the archive keeps of files that are not in the Claude folders any more, by folder.
+pub fn gone_files(store: &Store, root: &Path) -> Result<Vec<Found>, ArchiveError> {
+    kept_files(store, root, |row| row.gone)
+}
+
+/// The catalog, made from the archive if there is none.
+pub fn catalog(store: &Store) -> Result<Option<Catalog>, CatalogError> {
+    Catalog::read(store.folder())
+}

@@ -1,0 +1,360 @@
+//! What the archive has and the catalog has not: read, remembered and indexed.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+
+use hashbrown::{HashMap, HashSet};
+use transcript::entry::Entry;
+use transcript::layout::{FileKind, Found};
+use transcript::library::Card;
+use transcript::line::LineReader;
+use transcript::session::{Node, Options};
+use transcript::time::Time;
+
+use super::{Home, Report, SyncError, Watch};
+use crate::archive::{Archive, ArchiveError, FileRow};
+use crate::catalog::{self, Catalog, Places, Shape, Transcript};
+use crate::folder::Store;
+use crate::index::{Doc, Index, IndexState, IndexWriter, WriterOptions};
+use crate::query::Role;
+use crate::text;
+
+/// A part of an entry, on its way to the index.
+struct OwnedDoc {
+    entry: u32,
+    turn: u32,
+    role: Role,
+    time: Option<Time>,
+    tool: Option<String>,
+    path: Option<String>,
+    is_error: bool,
+    text: String,
+}
+
+/// What a worker has to say.
+enum Said {
+    /// Words of a file, `true` before the first if what the index has of it is wrong.
+    Docs(i64, bool, Vec<OwnedDoc>),
+    /// A file has been read.
+    Done(Box<FileRow>, Option<(Box<Transcript>, bool)>),
+    /// It could not be.
+    Failed(SyncError),
+}
+
+/// Words are handed on in parcels of about this size.
+const PARCEL: usize = 1 << 20;
+
+/// What has been read is written after so many bytes.
+const COMMIT: u64 = 256 << 20;
+
+/// Reads what the catalog does not know, and joins all sessions if anything has changed.
+pub(super) fn derive(
+    store: &Store,
+    archive: &Archive,
+    homes: &[Home],
+    watch: &dyn Watch,
+    report: &mut Report,
+) -> Result<(), SyncError> {
+    let mut catalog = Catalog::open(store.folder())?;
+    let rows = archive.files()?;
+    let index = match Index::open(store.folder())? {
+        IndexState::Ready(index) => index,
+        IndexState::Rebuild(_) => Index::create(store.folder())?,
+    };
+    let indexed = index.generation()?.unwrap_or(0);
+    let known: HashMap<i64, catalog::FileRow> =
+        catalog.files()?.into_iter().map(|row| (row.id, row)).collect();
+    let todo: Vec<Todo> = rows.iter().filter_map(|row| Todo::of(row, &known, indexed)).collect();
+    let is_moved = report.moved + report.gone + report.same > 0;
+    if todo.is_empty() && !is_moved {
+        return Ok(());
+    }
+    let bytes: u64 = todo.iter().map(|todo| todo.row.size - todo.from()).sum();
+    let options = match bytes < 8 << 20 {
+        true => WriterOptions::SMALL,
+        false => WriterOptions::default(),
+    };
+    let mut writer = index.writer(options)?;
+    watch.begin(todo.len(), bytes);
+    read_all(store, archive.path(), &todo, &mut catalog, &mut writer, watch, report)?;
+    let edition = {
+        let write = catalog.write()?;
+        write.join(transcripts(homes, &rows, store)?)?;
+        write.commit()?
+    };
+    writer.commit(edition)?;
+    Ok(writer.finish()?)
+}
+
+/// A file to read, and what is known of it.
+struct Todo {
+    row: FileRow,
+    /// How much of this generation has been read.
+    known: Option<u64>,
+    /// What the index has of it is not what the catalog says.
+    is_unindexed: bool,
+}
+
+impl Todo {
+    fn of(row: &FileRow, known: &HashMap<i64, catalog::FileRow>, indexed: u64) -> Option<Self> {
+        let before = known.get(&row.file.0);
+        let same = before.filter(|before| before.generation == row.generation.0);
+        let is_unindexed = before.is_some_and(|before| before.edition > indexed);
+        let is_read = same.is_some_and(|before| before.size == row.size);
+        let known = same.map(|before| before.size);
+        let todo = Self { row: row.clone(), known, is_unindexed };
+        (!is_read || (is_unindexed && todo.is_transcript())).then_some(todo)
+    }
+
+    fn rel(&self) -> PathBuf {
+        crate::archive::path_of(&self.row.rel)
+    }
+
+    fn is_transcript(&self) -> bool {
+        is_transcript(&transcript::layout::classify(&self.rel()))
+    }
+
+    /// Where reading begins, as far as one can tell without looking.
+    fn from(&self) -> u64 {
+        if self.is_unindexed { 0 } else { self.known.unwrap_or(0).min(self.row.size) }
+    }
+}
+
+fn is_transcript(kind: &FileKind) -> bool {
+    matches!(kind, FileKind::Session { .. } | FileKind::Agent { .. })
+}
+
+fn read_all(
+    store: &Store,
+    archive: &Path,
+    todo: &[Todo],
+    catalog: &mut Catalog,
+    writer: &mut IndexWriter,
+    watch: &dyn Watch,
+    report: &mut Report,
+) -> Result<(), SyncError> {
+    let next = AtomicUsize::new(0);
+    let threads = rayon::current_num_threads().min(todo.len()).max(1);
+    std::thread::scope(|scope| {
+        let (say, hear) = mpsc::sync_channel::<Said>(8);
+        for _ in 0..threads {
+            let (say, next) = (say.clone(), &next);
+            scope.spawn(move || {
+                if let Err(error) = worker(store, archive, todo, next, &say) {
+                    // Nobody listens any more if another one failed first.
+                    let _ = say.send(Said::Failed(error));
+                }
+            });
+        }
+        drop(say);
+        listen(hear, catalog, writer, watch, report)
+    })
+}
+
+fn listen(
+    hear: mpsc::Receiver<Said>,
+    catalog: &mut Catalog,
+    writer: &mut IndexWriter,
+    watch: &dyn Watch,
+    report: &mut Report,
+) -> Result<(), SyncError> {
+    let mut write = catalog.write()?;
+    let mut since = 0;
+    for said in hear {
+        match said {
+            Said::Docs(file, is_first, docs) => {
+                if is_first {
+                    writer.remove_file(file as u64);
+                }
+                for doc in &docs {
+                    writer.add(doc.of(file))?;
+                }
+            }
+            Said::Done(row, read) => {
+                write.file(row.file.0, row.generation.0, row.size)?;
+                if let Some((transcript, is_grown)) = read {
+                    write.transcript(&transcript, is_grown)?;
+                    report.read += 1;
+                }
+                watch.step(1, row.size);
+                since += row.size;
+                if since >= COMMIT {
+                    let edition = write.commit()?;
+                    writer.commit(edition)?;
+                    write = catalog.write()?;
+                    since = 0;
+                }
+            }
+            Said::Failed(error) => return Err(error),
+        }
+    }
+    write.commit().map(drop).map_err(Into::into)
+}
+
+impl OwnedDoc {
+    fn of(&self, file: i64) -> Doc<'_> {
+        Doc {
+            file: file as u64,
+            entry: self.entry,
+            turn: self.turn,
+            role: self.role,
+            time: self.time,
+            tool: self.tool.as_deref(),
+            path: self.path.as_deref(),
+            is_error: self.is_error,
+            text: &self.text,
+        }
+    }
+}
+
+fn worker(
+    store: &Store,
+    archive: &Path,
+    todo: &[Todo],
+    next: &AtomicUsize,
+    say: &mpsc::SyncSender<Said>,
+) -> Result<(), SyncError> {
+    let archive = Archive::open(archive, crate::archive::Access::Read)?;
+    let catalog = Catalog::open(store.folder())?;
+    while let Some(todo) = todo.get(next.fetch_add(1, Ordering::Relaxed)) {
+        let read = match todo.is_transcript() {
+            true => Some(read(&archive, &catalog, todo, say)?),
+            false => None,
+        };
+        let read = read.map(|(transcript, is_grown)| (Box::new(transcript), is_grown));
+        if say.send(Said::Done(Box::new(todo.row.clone()), read)).is_err() {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+/// Reads what is new of a transcript.
+fn read(
+    archive: &Archive,
+    catalog: &Catalog,
+    todo: &Todo,
+    say: &mpsc::SyncSender<Said>,
+) -> Result<(Transcript, bool), SyncError> {
+    let file = todo.row.file.0;
+    let known = match todo.known.is_some() && !todo.is_unindexed {
+        true => catalog.state(file)?,
+        false => None,
+    };
+    let is_grown = known.is_some();
+    let mut builder = known.unwrap_or_default();
+    let is_prompt = |node: &Node| node.role.is_person();
+    // Counted in the order of the file: that never changes, while the way through it may.
+    let mut turn = builder.nodes().iter().filter(|node| is_prompt(node)).count() as u32;
+    let mut parcel = Parcel { file, is_first: !is_grown, docs: Vec::new(), size: 0, say };
+    let from = builder.consumed();
+    let content = archive.content_from(todo.row.generation, from);
+    let mut lines = LineReader::new(content, from);
+    let (mut odd, path) = (Vec::new(), archive.path());
+    let failed = |source| ArchiveError::Io { path: path.to_path_buf(), source };
+    while let Some(line) = lines.next_line().map_err(failed)? {
+        let first = builder.nodes().len();
+        builder.line(line);
+        let mut at = first;
+        Entry::read(line, &mut odd, |entry| {
+            if let Some(node) = builder.nodes().get(at) {
+                turn += u32::from(is_prompt(node));
+                for part in text::parts(&builder, node, &entry) {
+                    parcel.add(node, turn, part);
+                }
+            }
+            at += 1;
+        });
+        odd.clear();
+        parcel.send_if(PARCEL);
+    }
+    parcel.send_if(0);
+    let state = zstd::encode_all(&*builder.save(), 3).map_err(failed)?;
+    let found = found(&todo.rel(), todo.row.size);
+    let session = builder.finish(&Options { stem: found.stem(), copies: None });
+    let (touches, commits, prs) = catalog::rows(&session);
+    let (shape, places) = (Shape::of(&session).save(), Places::of(&session).save());
+    let card = Card::of(found, &session).save();
+    Ok((Transcript { file, state, card, shape, places, touches, commits, prs }, is_grown))
+}
+
+/// Words on their way to the index.
+struct Parcel<'a> {
+    file: i64,
+    is_first: bool,
+    docs: Vec<OwnedDoc>,
+    size: usize,
+    say: &'a mpsc::SyncSender<Said>,
+}
+
+impl Parcel<'_> {
+    fn add(&mut self, node: &Node, turn: u32, part: text::Part<'_>) {
+        self.size += part.text.len();
+        self.docs.push(OwnedDoc {
+            entry: node.number,
+            turn,
+            role: part.role,
+            time: node.time(),
+            tool: part.tool.map(|tool| tool.into_owned()),
+            path: part.path.map(|path| path.into_owned()),
+            is_error: part.is_error,
+            text: part.text.into_owned(),
+        });
+    }
+
+    fn send_if(&mut self, least: usize) {
+        if self.size < least || (self.docs.is_empty() && !self.is_first) {
+            return;
+        }
+        let docs = std::mem::take(&mut self.docs);
+        self.size = 0;
+        // Nobody listens any more if another one failed first.
+        let _ = self.say.send(Said::Docs(self.file, self.is_first, docs));
+        self.is_first = false;
+    }
+}
+
+/// The transcripts, as they are on disk or as they are kept.
+fn transcripts(
+    homes: &[Home],
+    rows: &[FileRow],
+    store: &Store,
+) -> Result<Vec<(i64, Found)>, SyncError> {
+    let mut here: HashMap<(&[u8], &[u8]), &Found> = HashMap::new();
+    for home in homes {
+        let root = home.root.as_os_str().as_encoded_bytes();
+        for found in &home.walk.files {
+            here.insert((root, found.rel.as_os_str().as_encoded_bytes()), found);
+        }
+    }
+    let mut elsewhere: HashSet<&[u8]> = HashSet::new();
+    let mut all: Vec<(i64, Found)> = Vec::new();
+    for row in rows {
+        match here.get(&(&*row.home, &*row.rel)) {
+            Some(found) if is_transcript(&found.kind) => all.push((row.file.0, (*found).clone())),
+            Some(_) => {}
+            None => drop(elsewhere.insert(&row.home)),
+        }
+    }
+    for home in elsewhere {
+        let root = crate::archive::path_of(home);
+        let is_here = |row: &FileRow| here.contains_key(&(&*row.home, &*row.rel));
+        let ids: HashMap<PathBuf, i64> = rows
+            .iter()
+            .filter(|row| *row.home == *home)
+            .map(|row| (crate::archive::path_of(&row.rel), row.file.0))
+            .collect();
+        for found in super::kept_files(store, &root, |row| !is_here(row))? {
+            if is_transcript(&found.kind) {
+                all.extend(ids.get(&found.rel).map(|id| (*id, found.clone())));
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// A file of which only the name and the length matter.
+fn found(rel: &Path, size: u64) -> Found {
+    Found::named(rel.to_path_buf(), size)
+}
