@@ -84,10 +84,14 @@ impl Marker {
     pub fn snippet(&self, text: &str, width: usize) -> Snippet {
         let marks = self.marks(text);
         let around = best(&marks, width);
-        let spare = width.saturating_sub(around.len());
-        let start = text.floor_char_boundary(around.start.saturating_sub(spare / 3));
+        let spare = width.saturating_sub(text[around.clone()].chars().count());
+        // What comes after tells more, but at the end of a text there is little of it.
+        let after = text[around.end..].chars().take(spare).count();
+        let start = back(text, around.start, (spare / 3).max(spare - after));
         let start = word_start(text, start, around.start);
-        let end = text.ceil_char_boundary((start + width.max(around.len())).min(text.len()));
+        let left = width.saturating_sub(text[start..around.end].chars().count());
+        let end = text[around.end..].char_indices().nth(left);
+        let end = end.map_or(text.len(), |(i, _)| around.end + i);
         let end = word_end(text, around.end, end);
         let inside = |(mark, _): &(Range<usize>, usize)| {
             (mark.start >= start && mark.end <= end).then(|| mark.start - start..mark.end - start)
@@ -123,6 +127,14 @@ fn best(marks: &[(Range<usize>, usize)], width: usize) -> Range<usize> {
         }
     }
     best.1
+}
+
+/// So many characters before a place.
+fn back(text: &str, from: usize, count: usize) -> usize {
+    match count.checked_sub(1) {
+        Some(count) => text[..from].char_indices().rev().nth(count).map_or(0, |(i, _)| i),
+        None => from,
+    }
 }
 
 /// The beginning of a word between two places, or the first of them.
