@@ -30,7 +30,8 @@ enum Class {
     Lower,
     Upper,
     Digit,
-    /// `_`, `-` and `.` hold a name together when letters stand on both sides.
+    /// `_` and `-` hold a name together when letters stand on both sides. A dot does so only
+    /// between digits: half of all wholes were `response.status` and the like.
     Joint,
     /// Part of a character outside ASCII.
     High,
@@ -137,7 +138,9 @@ impl<'a> Scanner<'a> {
 
     fn skip_to_word(&mut self) -> Option<()> {
         loop {
-            match class(*self.bytes.get(self.at)?) {
+            let b = *self.bytes.get(self.at)?;
+            match class(b) {
+                Class::None if b == 0x1B => self.at += escape(&self.bytes[self.at..]),
                 Class::None | Class::Joint => self.at += 1,
                 Class::High => {
                     let c = self.char_at(self.at)?;
@@ -186,9 +189,12 @@ impl<'a> Scanner<'a> {
         self.at.checked_sub(back).is_some_and(|at| self.class_at(at) == Class::Upper)
     }
 
-    /// A joint holds only between two letters or digits: `..`, `--` and a full stop end a word.
+    /// A joint holds only between two letters or digits: `--` ends a word.
     fn joins(&self) -> bool {
         let next = self.class_at(self.at + 1);
+        if self.bytes[self.at] == b'.' {
+            return next == Class::Digit && self.class_at(self.at - 1) == Class::Digit;
+        }
         is_word(next)
             || next == Class::High
                 && self.char_at(self.at + 1).is_some_and(|c| c.is_alphanumeric() && !is_unspaced(c))
@@ -218,6 +224,9 @@ impl<'a> Scanner<'a> {
     fn judge(&mut self, start: usize, seen: &Seen, parts: &mut Vec<Range<usize>>) -> Option<Found> {
         let range = start..self.at;
         let word = &self.bytes[range.clone()];
+        if seen.is_letters && !seen.has_joint && !seen.has_hump && word.len() < HASH {
+            return Some(Found::One(range, Kind::Word));
+        }
         if seen.is_number {
             return Some(Found::One(range, Kind::Cut(ID)));
         }
@@ -297,6 +306,15 @@ impl<'a> Scanner<'a> {
             parts.push(start..self.at);
         }
     }
+}
+
+/// The length of a terminal's escape sequence: its colours would stick to the words.
+fn escape(text: &[u8]) -> usize {
+    let Some(rest) = text.strip_prefix(b"\x1B[") else {
+        return 1;
+    };
+    let numbers = rest.iter().take_while(|b| matches!(b, b'0'..=b'9' | b';' | b'?')).count();
+    2 + numbers + usize::from(rest.get(numbers).is_some_and(u8::is_ascii_alphabetic))
 }
 
 fn matches_shape(text: &[u8], shape: &[u8]) -> bool {

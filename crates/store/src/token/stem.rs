@@ -5,18 +5,15 @@ use frostem::{Algorithm, Stemmer};
 use unicode_normalization::char::{decompose_canonical, is_combining_mark};
 
 /// Longer words are stemmed each time.
-const WIDTH: usize = 18;
+const WIDTH: usize = 16;
 const SLOTS: usize = 2048;
 
-#[derive(Clone, Copy)]
+/// A word, padded with zeros, and its stem.
+#[derive(Clone, Default)]
 struct Slot {
-    word: [u8; WIDTH],
-    stem: [u8; WIDTH],
-    word_length: u8,
-    stem_length: u8,
+    word: u128,
+    stem: Box<str>,
 }
-
-const EMPTY: Slot = Slot { word: [0; WIDTH], stem: [0; WIDTH], word_length: 0, stem_length: 0 };
 
 /// Words to stems.
 #[derive(Clone)]
@@ -27,7 +24,7 @@ pub(super) struct Stems {
 
 impl Default for Stems {
     fn default() -> Self {
-        let slots = vec![EMPTY; SLOTS].into_boxed_slice();
+        let slots = vec![Slot::default(); SLOTS].into_boxed_slice();
         Self { slots, stemmer: Stemmer::new(Algorithm::English) }
     }
 }
@@ -48,31 +45,22 @@ impl Stems {
             *word = stem;
             return;
         }
-        let slot = &mut self.slots[hash(word.as_bytes()) % SLOTS];
-        if slot.word[..usize::from(slot.word_length)] != *word.as_bytes() {
-            *slot = fill(self.stemmer, word);
+        let mut padded = [0; WIDTH];
+        padded[..word.len()].copy_from_slice(word.as_bytes());
+        let key = u128::from_le_bytes(padded);
+        let slot = &mut self.slots[hash(key)];
+        if slot.word != key {
+            *slot = Slot { word: key, stem: self.stemmer.stem(word).into() };
         }
         word.clear();
-        let stem = &slot.stem[..usize::from(slot.stem_length)];
-        word.extend(stem.iter().map(|&b| char::from(b)));
+        word.push_str(&slot.stem);
     }
 }
 
-/// The stemmer can lengthen a word; what no longer fits keeps its form.
-fn fill(stemmer: Stemmer, word: &str) -> Slot {
-    let stem = stemmer.stem(word);
-    let stem = if stem.len() <= WIDTH && stem.is_ascii() { stem.as_ref() } else { word };
-    let mut slot = EMPTY;
-    slot.word[..word.len()].copy_from_slice(word.as_bytes());
-    slot.stem[..stem.len()].copy_from_slice(stem.as_bytes());
-    (slot.word_length, slot.stem_length) = (word.len() as u8, stem.len() as u8);
-    slot
-}
-
-fn hash(word: &[u8]) -> usize {
-    let mix = |h: u32, &b: &u8| (h ^ u32::from(b)).wrapping_mul(0x0100_0193);
-    let h = word.iter().fold(0x811c_9dc5, mix);
-    (h ^ (h >> 15)) as usize
+fn hash(key: u128) -> usize {
+    let mixed =
+        (key as u64 ^ ((key >> 64) as u64).rotate_left(29)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    (mixed >> 53) as usize % SLOTS
 }
 
 /// Lower case, no accents, no joints. A dot between digits stays: `1.20` is not `120`.
@@ -80,6 +68,11 @@ pub(super) fn fold(text: &str, out: &mut String) {
     out.clear();
     if text.is_ascii() {
         let bytes = text.as_bytes();
+        if bytes.iter().all(u8::is_ascii_alphanumeric) {
+            out.push_str(text);
+            out.make_ascii_lowercase();
+            return;
+        }
         let is_number = bytes.iter().all(|b| b.is_ascii_digit() || *b == b'.');
         let is_date = bytes.len() == 10 && bytes.iter().all(|b| b.is_ascii_digit() || *b == b'-');
         let keep = |b: &u8| b.is_ascii_alphanumeric() || is_number || is_date;
