@@ -78,6 +78,7 @@ impl Stream<'_> {
         self.piece = Some(piece);
         let slice = &self.text[range];
         match kind {
+            Kind::Plain => self.words.stems.plain(slice, &mut token.text),
             Kind::Word => self.words.stems.word(slice, &mut token.text),
             Kind::Cut(length) => {
                 stem::fold(slice, &mut token.text);

@@ -7,7 +7,9 @@ use std::ops::Range;
 /// How a word becomes a term.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Stemmed.
+    /// Small ASCII letters, the first perhaps a capital: stemmed.
+    Plain,
+    /// Folded and stemmed.
     Word,
     /// As it is.
     Kept,
@@ -90,8 +92,16 @@ struct Seen {
     has_joint: bool,
     has_hump: bool,
     has_high: bool,
-    is_letters: bool,
+    has_digit: bool,
+    has_quote: bool,
     is_number: bool,
+}
+
+impl Seen {
+    fn is_plain(&self) -> bool {
+        let has_more = self.has_joint || self.has_hump || self.has_high || self.has_quote;
+        !has_more && !self.has_digit
+    }
 }
 
 impl<'a> Scanner<'a> {
@@ -156,7 +166,7 @@ impl<'a> Scanner<'a> {
 
     /// Goes to the end of the word.
     fn walk(&mut self) -> Seen {
-        let mut seen = Seen { is_letters: true, is_number: true, ..Seen::default() };
+        let mut seen = Seen { is_number: true, ..Seen::default() };
         let mut last = Class::None;
         loop {
             let now = self.class_at(self.at);
@@ -165,8 +175,13 @@ impl<'a> Scanner<'a> {
                     seen.has_hump |= now == Class::Upper && last != Class::None
                         || now == Class::Lower && last == Class::Upper && self.was_upper(2);
                     seen.is_number = false;
+                    // Most bytes are small letters after another: no dispatch for these.
+                    if self.class_at(self.at + 1) == Class::Lower && now == Class::Lower {
+                        let run = self.bytes[self.at..].iter();
+                        self.at += run.take_while(|b| b.is_ascii_lowercase()).count() - 1;
+                    }
                 }
-                Class::Digit => seen.is_letters = false,
+                Class::Digit => seen.has_digit = true,
                 Class::Joint if self.joins() => {
                     seen.has_joint = true;
                     seen.is_number &= self.bytes[self.at] == b'.';
@@ -177,7 +192,9 @@ impl<'a> Scanner<'a> {
                     last = Class::High;
                     continue;
                 }
-                Class::None if self.is_apostrophe() => seen.is_number = false,
+                Class::None if self.is_apostrophe() => {
+                    (seen.has_quote, seen.is_number) = (true, false)
+                }
                 _ => return seen,
             }
             last = now;
@@ -224,15 +241,15 @@ impl<'a> Scanner<'a> {
     fn judge(&mut self, start: usize, seen: &Seen, parts: &mut Vec<Range<usize>>) -> Option<Found> {
         let range = start..self.at;
         let word = &self.bytes[range.clone()];
-        if seen.is_letters && !seen.has_joint && !seen.has_hump && word.len() < HASH {
-            return Some(Found::One(range, Kind::Word));
+        if seen.is_plain() && word.len() <= ID {
+            return Some(Found::One(range, Kind::Plain));
         }
         if seen.is_number {
             return Some(Found::One(range, Kind::Cut(ID)));
         }
         // Images begin with long runs of one letter, so length alone tells too.
         let is_odd = is_random(word) || word.len() >= 40 && seen.has_hump && !seen.has_joint;
-        if !seen.is_letters && word.len() >= ID && is_odd && !is_hash(word) {
+        if seen.has_digit && word.len() >= ID && is_odd && !is_hash(word) {
             let run = self.bytes[start..].iter().take_while(|b| is_base64(**b)).count();
             if run >= PAYLOAD {
                 self.at = self.at.max(start + run);

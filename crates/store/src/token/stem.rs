@@ -6,7 +6,7 @@ use unicode_normalization::char::{decompose_canonical, is_combining_mark};
 
 /// Longer words are stemmed each time.
 const WIDTH: usize = 16;
-const SLOTS: usize = 2048;
+const SLOTS: usize = 8192;
 
 /// A word, padded with zeros, and its stem.
 #[derive(Clone, Default)]
@@ -45,9 +45,7 @@ impl Stems {
             *word = stem;
             return;
         }
-        let mut padded = [0; WIDTH];
-        padded[..word.len()].copy_from_slice(word.as_bytes());
-        let key = u128::from_le_bytes(padded);
+        let key = key(word);
         let slot = &mut self.slots[hash(key)];
         if slot.word != key {
             *slot = Slot { word: key, stem: self.stemmer.stem(word).into() };
@@ -55,12 +53,37 @@ impl Stems {
         word.clear();
         word.push_str(&slot.stem);
     }
+
+    /// The same for a word of at most [`WIDTH`] ASCII letters, which nearly all are: a letter is
+    /// made small by setting one bit.
+    pub(super) fn plain(&mut self, text: &str, out: &mut String) {
+        let unused = 8 * (WIDTH - text.len().min(WIDTH)) as u32;
+        let small = (u128::MAX / 0xFF * 0x20).checked_shr(unused).unwrap_or(0);
+        let key = key(text) | small;
+        let slot = &self.slots[hash(key)];
+        out.clear();
+        if slot.word == key {
+            out.push_str(&slot.stem);
+            return;
+        }
+        out.push_str(text);
+        out.make_ascii_lowercase();
+        if text.len() > 2 {
+            self.stem(out);
+        }
+    }
+}
+
+fn key(word: &str) -> u128 {
+    let mut padded = [0; WIDTH];
+    padded[..word.len()].copy_from_slice(word.as_bytes());
+    u128::from_le_bytes(padded)
 }
 
 fn hash(key: u128) -> usize {
     let mixed =
         (key as u64 ^ ((key >> 64) as u64).rotate_left(29)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    (mixed >> 53) as usize % SLOTS
+    (mixed >> 51) as usize % SLOTS
 }
 
 /// Lower case, no accents, no joints. A dot between digits stays: `1.20` is not `120`.
