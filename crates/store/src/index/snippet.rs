@@ -65,7 +65,7 @@ impl Marker {
 
     /// Where the words stand in the text, with the number of each. None overlap.
     fn marks(&self, text: &str) -> Vec<(Range<usize>, usize)> {
-        let mut words = Words::default();
+        let mut words = tokenizer(text);
         let mut stream = words.token_stream(text);
         let mut marks: Vec<(Range<usize>, usize)> = Vec::new();
         while stream.advance() {
@@ -103,6 +103,10 @@ impl Marker {
             is_cut_after: !text[end..].trim().is_empty(),
         }
     }
+}
+
+fn tokenizer(text: &str) -> Words {
+    if text.len() < 10_000 { Words::brief() } else { Words::default() }
 }
 
 /// The bytes from the first to the last mark of the best window. Two ends that only move
@@ -161,7 +165,7 @@ fn word_end(text: &str, from: usize, to: usize) -> usize {
 
 /// Whether the terms stand in the text one after the other.
 pub(super) fn contains_phrase(text: &str, phrase: &[String]) -> bool {
-    let mut words = Words::default();
+    let mut words = tokenizer(text);
     let mut stream = words.token_stream(text);
     let mut last: Vec<String> = Vec::with_capacity(phrase.len());
     while stream.advance() {

@@ -6,7 +6,9 @@ use unicode_normalization::char::{decompose_canonical, is_combining_mark};
 
 /// Longer words are stemmed each time.
 const WIDTH: usize = 16;
-const SLOTS: usize = 8192;
+/// For whole texts; a question needs next to none.
+const MANY: usize = 8192;
+const FEW: usize = 64;
 
 /// A word, padded with zeros, and its stem.
 #[derive(Clone, Default)]
@@ -24,12 +26,26 @@ pub(super) struct Stems {
 
 impl Default for Stems {
     fn default() -> Self {
-        let slots = vec![Slot::default(); SLOTS].into_boxed_slice();
-        Self { slots, stemmer: Stemmer::new(Algorithm::English) }
+        Self::sized(MANY)
     }
 }
 
 impl Stems {
+    /// A small table, quickly made.
+    pub(super) fn few() -> Self {
+        Self::sized(FEW)
+    }
+
+    fn sized(slots: usize) -> Self {
+        let slots = vec![Slot::default(); slots].into_boxed_slice();
+        Self { slots, stemmer: Stemmer::new(Algorithm::English) }
+    }
+
+    fn slot(&mut self, key: u128) -> &mut Slot {
+        let at = hash(key) % self.slots.len();
+        &mut self.slots[at]
+    }
+
     /// The term of a word: folded, without joints, stemmed.
     pub(super) fn word(&mut self, text: &str, out: &mut String) {
         fold(text, out);
@@ -46,9 +62,10 @@ impl Stems {
             return;
         }
         let key = key(word);
-        let slot = &mut self.slots[hash(key)];
+        let stemmer = self.stemmer;
+        let slot = self.slot(key);
         if slot.word != key {
-            *slot = Slot { word: key, stem: self.stemmer.stem(word).into() };
+            *slot = Slot { word: key, stem: stemmer.stem(word).into() };
         }
         word.clear();
         word.push_str(&slot.stem);
@@ -60,7 +77,7 @@ impl Stems {
         let unused = 8 * (WIDTH - text.len().min(WIDTH)) as u32;
         let small = (u128::MAX / 0xFF * 0x20).checked_shr(unused).unwrap_or(0);
         let key = key(text) | small;
-        let slot = &self.slots[hash(key)];
+        let slot = self.slot(key);
         out.clear();
         if slot.word == key {
             out.push_str(&slot.stem);
@@ -83,7 +100,7 @@ fn key(word: &str) -> u128 {
 fn hash(key: u128) -> usize {
     let mixed =
         (key as u64 ^ ((key >> 64) as u64).rotate_left(29)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    (mixed >> 51) as usize % SLOTS
+    (mixed >> 48) as usize
 }
 
 /// Lower case, no accents, no joints. A dot between digits stays: `1.20` is not `120`.
