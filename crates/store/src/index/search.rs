@@ -165,7 +165,7 @@ pub struct Found {
     pub rung: Rung,
     /// The query's words.
     pub words: Vec<WordUse>,
-    /// Whether there are more after these.
+    /// Whether there are more after these, as far as the pool reaches.
     pub is_more: bool,
 }
 
