@@ -59,7 +59,7 @@ pub struct Doc<'a> {
 /// What was found where the index should be.
 pub enum IndexState {
     /// An index to search in and to add to.
-    Ready(Index),
+    Ready(Box<Index>),
     /// None that can be used: make it new with [`Index::create`] and add everything.
     Rebuild(Rebuild),
 }
@@ -130,7 +130,7 @@ impl Index {
             .and_then(tantivy::Index::open)
             .and_then(|inner| Self::with(path.clone(), inner));
         match opened {
-            Ok(Some(index)) => Ok(IndexState::Ready(index)),
+            Ok(Some(index)) => Ok(IndexState::Ready(Box::new(index))),
             Ok(None) | Err(TantivyError::IncompatibleIndex(_)) => {
                 Ok(IndexState::Rebuild(Rebuild::OtherVersion))
             }

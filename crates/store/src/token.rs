@@ -30,6 +30,13 @@ pub struct Words {
     token: Token,
 }
 
+impl Words {
+    /// For one short text: quickly made, and slower with each word.
+    pub fn brief() -> Self {
+        Self { stems: Stems::few(), parts: Vec::new(), token: Token::default() }
+    }
+}
+
 impl Tokenizer for Words {
     type TokenStream<'a> = Stream<'a>;
 
@@ -78,6 +85,7 @@ impl Stream<'_> {
         self.piece = Some(piece);
         let slice = &self.text[range];
         match kind {
+            Kind::Plain => self.words.stems.plain(slice, &mut token.text),
             Kind::Word => self.words.stems.word(slice, &mut token.text),
             Kind::Cut(length) => {
                 stem::fold(slice, &mut token.text);
@@ -152,7 +160,7 @@ pub struct Word {
 
 /// The words of a question. Pairs of characters that overlap are parts of one word.
 pub fn words(text: &str) -> Vec<Word> {
-    let mut tokenizer = Words::default();
+    let mut tokenizer = Words::brief();
     let mut stream = tokenizer.token_stream(text);
     let mut found: Vec<Word> = Vec::new();
     while stream.advance() {

@@ -7,7 +7,7 @@ use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use tantivy::columnar::{Column, ColumnValues};
-use tantivy::query::{Bm25StatisticsProvider, EnableScoring, Query as EngineQuery};
+use tantivy::query::{Bm25StatisticsProvider, Bm25Weight, EnableScoring, Query as EngineQuery};
 use tantivy::schema::Field;
 use tantivy::{DocId, Score, Searcher, SegmentReader, Term};
 use transcript::time::Time;
@@ -53,32 +53,46 @@ impl Ord for Candidate {
     }
 }
 
-/// Counts of one text field. The engine counts documents of the whole index, but a document has
-/// only one of the two fields, and an average length over the others too would be wrong.
+/// Counts for BM25 in one text field. How rare a word is, is counted over both fields, so that
+/// scores of both can be compared; how long a text usually is, over this one alone.
 pub(super) struct Statistics<'a> {
     pub(super) searcher: &'a Searcher,
-    pub(super) documents: u64,
-    pub(super) tokens: u64,
+    fields: Fields,
+    documents: u64,
+    /// Tokens a document has on the average.
+    length: f64,
 }
 
 impl<'a> Statistics<'a> {
     pub(super) fn of(
         searcher: &'a Searcher,
-        fields: &Fields,
+        fields: Fields,
         field: Field,
     ) -> tantivy::Result<Self> {
-        let mut documents = 0;
-        for role in Role::ALL.iter().filter(|role| fields.text(**role) == field) {
-            documents += searcher.doc_freq(&fields.role_term(*role))?;
+        let (mut documents, mut own) = (0, 0);
+        for role in Role::ALL {
+            let count = searcher.doc_freq(&fields.role_term(*role))?;
+            documents += count;
+            own += if fields.text(*role) == field { count } else { 0 };
         }
         let tokens = Bm25StatisticsProvider::total_num_tokens(searcher, field)?;
-        Ok(Self { searcher, documents: documents.max(1), tokens })
+        let length = tokens as f64 / own.max(1) as f64;
+        Ok(Self { searcher, fields, documents: documents.max(1), length })
+    }
+
+    /// A term's weight; `None` if it is nowhere.
+    pub(super) fn weight(&self, term: &Term) -> tantivy::Result<Option<Bm25Weight>> {
+        let frequency = self.doc_freq(term)?;
+        let weight =
+            |n| Bm25Weight::for_one_term_without_explain(n, self.documents, self.length as Score);
+        Ok((frequency > 0).then(|| weight(frequency)))
     }
 }
 
 impl Bm25StatisticsProvider for Statistics<'_> {
+    /// As many as would be if all documents were of this field: the engine divides by them all.
     fn total_num_tokens(&self, _: Field) -> tantivy::Result<u64> {
-        Ok(self.tokens)
+        Ok((self.length * self.documents as f64) as u64)
     }
 
     fn total_num_docs(&self) -> tantivy::Result<u64> {
@@ -86,7 +100,13 @@ impl Bm25StatisticsProvider for Statistics<'_> {
     }
 
     fn doc_freq(&self, term: &Term) -> tantivy::Result<u64> {
-        self.searcher.doc_freq(term)
+        let value = term.value();
+        let is_text = [self.fields.said, self.fields.done].contains(&term.field());
+        let Some(text) = value.as_str().filter(|_| is_text) else {
+            return self.searcher.doc_freq(term);
+        };
+        let count = |field| self.searcher.doc_freq(&Term::from_field_text(field, text));
+        Ok(count(self.fields.said)? + count(self.fields.done)?)
     }
 }
 

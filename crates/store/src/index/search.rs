@@ -4,8 +4,8 @@
 use hashbrown::HashSet;
 use tantivy::postings::Postings;
 use tantivy::query::{
-    AllQuery, Bm25Weight, BooleanQuery, BoostQuery, ConstScoreQuery, EmptyQuery, Occur,
-    PhraseQuery, Query as EngineQuery, TermQuery, TermSetQuery,
+    AllQuery, BooleanQuery, BoostQuery, ConstScoreQuery, EmptyQuery, Occur, PhraseQuery,
+    Query as EngineQuery, TermQuery, TermSetQuery,
 };
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocSet, Score, Searcher, Term};
@@ -165,7 +165,7 @@ pub struct Found {
     pub rung: Rung,
     /// The query's words.
     pub words: Vec<WordUse>,
-    /// Whether there are more after these.
+    /// Whether there are more after these, as far as the pool reaches.
     pub is_more: bool,
 }
 
@@ -253,7 +253,7 @@ impl Search<'_> {
             if !self.wants(field) {
                 continue;
             }
-            let statistics = Statistics::of(self.searcher, &self.fields, field)?;
+            let statistics = Statistics::of(self.searcher, self.fields, field)?;
             let mut clauses = self.clauses()?;
             clauses.extend(self.text_clauses(field, phrases)?);
             let narrow = self.narrowed(any_of(&wanted, field), clauses);
@@ -454,13 +454,9 @@ impl Search<'_> {
     ) -> tantivy::Result<Vec<Score>> {
         let mut scores = vec![0.0; found.len()];
         let term = Term::from_field_text(field, term);
-        let frequency = self.searcher.doc_freq(&term)?;
-        if frequency == 0 {
+        let Some(weight) = statistics.weight(&term)? else {
             return Ok(scores);
-        }
-        let average = statistics.tokens as Score / statistics.documents as Score;
-        let weight =
-            Bm25Weight::for_one_term_without_explain(frequency, statistics.documents, average);
+        };
         let mut at = 0;
         for run in found.chunk_by(|a, b| a.segment == b.segment) {
             let reader = self.searcher.segment_reader(run[0].segment as u32);

@@ -65,7 +65,7 @@ impl Marker {
 
     /// Where the words stand in the text, with the number of each. None overlap.
     fn marks(&self, text: &str) -> Vec<(Range<usize>, usize)> {
-        let mut words = Words::default();
+        let mut words = tokenizer(text);
         let mut stream = words.token_stream(text);
         let mut marks: Vec<(Range<usize>, usize)> = Vec::new();
         while stream.advance() {
@@ -84,10 +84,14 @@ impl Marker {
     pub fn snippet(&self, text: &str, width: usize) -> Snippet {
         let marks = self.marks(text);
         let around = best(&marks, width);
-        let spare = width.saturating_sub(around.len());
-        let start = text.floor_char_boundary(around.start.saturating_sub(spare / 3));
+        let spare = width.saturating_sub(text[around.clone()].chars().count());
+        // What comes after tells more, but at the end of a text there is little of it.
+        let after = text[around.end..].chars().take(spare).count();
+        let start = back(text, around.start, (spare / 3).max(spare - after));
         let start = word_start(text, start, around.start);
-        let end = text.ceil_char_boundary((start + width.max(around.len())).min(text.len()));
+        let left = width.saturating_sub(text[start..around.end].chars().count());
+        let end = text[around.end..].char_indices().nth(left);
+        let end = end.map_or(text.len(), |(i, _)| around.end + i);
         let end = word_end(text, around.end, end);
         let inside = |(mark, _): &(Range<usize>, usize)| {
             (mark.start >= start && mark.end <= end).then(|| mark.start - start..mark.end - start)
@@ -99,6 +103,10 @@ impl Marker {
             is_cut_after: !text[end..].trim().is_empty(),
         }
     }
+}
+
+fn tokenizer(text: &str) -> Words {
+    if text.len() < 10_000 { Words::brief() } else { Words::default() }
 }
 
 /// The bytes from the first to the last mark of the best window. Two ends that only move
@@ -125,6 +133,14 @@ fn best(marks: &[(Range<usize>, usize)], width: usize) -> Range<usize> {
     best.1
 }
 
+/// So many characters before a place.
+fn back(text: &str, from: usize, count: usize) -> usize {
+    match count.checked_sub(1) {
+        Some(count) => text[..from].char_indices().rev().nth(count).map_or(0, |(i, _)| i),
+        None => from,
+    }
+}
+
 /// The beginning of a word between two places, or the first of them.
 fn word_start(text: &str, from: usize, to: usize) -> usize {
     if from == 0 {
@@ -149,7 +165,7 @@ fn word_end(text: &str, from: usize, to: usize) -> usize {
 
 /// Whether the terms stand in the text one after the other.
 pub(super) fn contains_phrase(text: &str, phrase: &[String]) -> bool {
-    let mut words = Words::default();
+    let mut words = tokenizer(text);
     let mut stream = words.token_stream(text);
     let mut last: Vec<String> = Vec::with_capacity(phrase.len());
     while stream.advance() {

@@ -27,6 +27,8 @@ pub(super) struct Unit {
     pub(super) rung: Rung,
     pub(super) is_common: bool,
     is_prefix: bool,
+    /// The last rung that was tried.
+    tried: Rung,
     /// How many documents have it.
     pub(super) frequency: u64,
     pub(super) whole: Option<String>,
@@ -92,6 +94,7 @@ fn unit(text: &str, word: Word, is_prefix: bool) -> Unit {
         rung: Rung::Words,
         is_common: false,
         is_prefix,
+        tried: Rung::Words,
         frequency: 0,
         whole: word.whole,
         parts: word.parts,
@@ -155,6 +158,10 @@ impl Dictionary<'_> {
 
     /// Lets a word stand for more.
     pub(super) fn climb(&self, unit: &mut Unit, rung: Rung) -> tantivy::Result<()> {
+        if unit.tried >= rung {
+            return Ok(());
+        }
+        unit.tried = rung;
         let typed = token::folded(&unit.typed);
         let found = match rung {
             Rung::Forms => self.longer(unit, 4)?,

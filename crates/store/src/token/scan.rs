@@ -7,7 +7,9 @@ use std::ops::Range;
 /// How a word becomes a term.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Stemmed.
+    /// Small ASCII letters, the first perhaps a capital: stemmed.
+    Plain,
+    /// Folded and stemmed.
     Word,
     /// As it is.
     Kept,
@@ -30,7 +32,8 @@ enum Class {
     Lower,
     Upper,
     Digit,
-    /// `_`, `-` and `.` hold a name together when letters stand on both sides.
+    /// `_` and `-` hold a name together when letters stand on both sides. A dot does so only
+    /// between digits: half of all wholes were `response.status` and the like.
     Joint,
     /// Part of a character outside ASCII.
     High,
@@ -89,8 +92,16 @@ struct Seen {
     has_joint: bool,
     has_hump: bool,
     has_high: bool,
-    is_letters: bool,
+    has_digit: bool,
+    has_quote: bool,
     is_number: bool,
+}
+
+impl Seen {
+    fn is_plain(&self) -> bool {
+        let has_more = self.has_joint || self.has_hump || self.has_high || self.has_quote;
+        !has_more && !self.has_digit
+    }
 }
 
 impl<'a> Scanner<'a> {
@@ -137,7 +148,9 @@ impl<'a> Scanner<'a> {
 
     fn skip_to_word(&mut self) -> Option<()> {
         loop {
-            match class(*self.bytes.get(self.at)?) {
+            let b = *self.bytes.get(self.at)?;
+            match class(b) {
+                Class::None if b == 0x1B => self.at += escape(&self.bytes[self.at..]),
                 Class::None | Class::Joint => self.at += 1,
                 Class::High => {
                     let c = self.char_at(self.at)?;
@@ -153,7 +166,7 @@ impl<'a> Scanner<'a> {
 
     /// Goes to the end of the word.
     fn walk(&mut self) -> Seen {
-        let mut seen = Seen { is_letters: true, is_number: true, ..Seen::default() };
+        let mut seen = Seen { is_number: true, ..Seen::default() };
         let mut last = Class::None;
         loop {
             let now = self.class_at(self.at);
@@ -162,8 +175,13 @@ impl<'a> Scanner<'a> {
                     seen.has_hump |= now == Class::Upper && last != Class::None
                         || now == Class::Lower && last == Class::Upper && self.was_upper(2);
                     seen.is_number = false;
+                    // Most bytes are small letters after another: no dispatch for these.
+                    if self.class_at(self.at + 1) == Class::Lower && now == Class::Lower {
+                        let run = self.bytes[self.at..].iter();
+                        self.at += run.take_while(|b| b.is_ascii_lowercase()).count() - 1;
+                    }
                 }
-                Class::Digit => seen.is_letters = false,
+                Class::Digit => seen.has_digit = true,
                 Class::Joint if self.joins() => {
                     seen.has_joint = true;
                     seen.is_number &= self.bytes[self.at] == b'.';
@@ -174,7 +192,9 @@ impl<'a> Scanner<'a> {
                     last = Class::High;
                     continue;
                 }
-                Class::None if self.is_apostrophe() => seen.is_number = false,
+                Class::None if self.is_apostrophe() => {
+                    (seen.has_quote, seen.is_number) = (true, false)
+                }
                 _ => return seen,
             }
             last = now;
@@ -186,9 +206,12 @@ impl<'a> Scanner<'a> {
         self.at.checked_sub(back).is_some_and(|at| self.class_at(at) == Class::Upper)
     }
 
-    /// A joint holds only between two letters or digits: `..`, `--` and a full stop end a word.
+    /// A joint holds only between two letters or digits: `--` ends a word.
     fn joins(&self) -> bool {
         let next = self.class_at(self.at + 1);
+        if self.bytes[self.at] == b'.' {
+            return next == Class::Digit && self.class_at(self.at - 1) == Class::Digit;
+        }
         is_word(next)
             || next == Class::High
                 && self.char_at(self.at + 1).is_some_and(|c| c.is_alphanumeric() && !is_unspaced(c))
@@ -218,12 +241,15 @@ impl<'a> Scanner<'a> {
     fn judge(&mut self, start: usize, seen: &Seen, parts: &mut Vec<Range<usize>>) -> Option<Found> {
         let range = start..self.at;
         let word = &self.bytes[range.clone()];
+        if seen.is_plain() && word.len() <= ID {
+            return Some(Found::One(range, Kind::Plain));
+        }
         if seen.is_number {
             return Some(Found::One(range, Kind::Cut(ID)));
         }
         // Images begin with long runs of one letter, so length alone tells too.
         let is_odd = is_random(word) || word.len() >= 40 && seen.has_hump && !seen.has_joint;
-        if !seen.is_letters && word.len() >= ID && is_odd && !is_hash(word) {
+        if seen.has_digit && word.len() >= ID && is_odd && !is_hash(word) {
             let run = self.bytes[start..].iter().take_while(|b| is_base64(**b)).count();
             if run >= PAYLOAD {
                 self.at = self.at.max(start + run);
@@ -297,6 +323,15 @@ impl<'a> Scanner<'a> {
             parts.push(start..self.at);
         }
     }
+}
+
+/// The length of a terminal's escape sequence: its colours would stick to the words.
+fn escape(text: &[u8]) -> usize {
+    let Some(rest) = text.strip_prefix(b"\x1B[") else {
+        return 1;
+    };
+    let numbers = rest.iter().take_while(|b| matches!(b, b'0'..=b'9' | b';' | b'?')).count();
+    2 + numbers + usize::from(rest.get(numbers).is_some_and(u8::is_ascii_alphabetic))
 }
 
 fn matches_shape(text: &[u8], shape: &[u8]) -> bool {

@@ -5,18 +5,17 @@ use frostem::{Algorithm, Stemmer};
 use unicode_normalization::char::{decompose_canonical, is_combining_mark};
 
 /// Longer words are stemmed each time.
-const WIDTH: usize = 18;
-const SLOTS: usize = 2048;
+const WIDTH: usize = 16;
+/// For whole texts; a question needs next to none.
+const MANY: usize = 8192;
+const FEW: usize = 64;
 
-#[derive(Clone, Copy)]
+/// A word, padded with zeros, and its stem.
+#[derive(Clone, Default)]
 struct Slot {
-    word: [u8; WIDTH],
-    stem: [u8; WIDTH],
-    word_length: u8,
-    stem_length: u8,
+    word: u128,
+    stem: Box<str>,
 }
-
-const EMPTY: Slot = Slot { word: [0; WIDTH], stem: [0; WIDTH], word_length: 0, stem_length: 0 };
 
 /// Words to stems.
 #[derive(Clone)]
@@ -27,12 +26,26 @@ pub(super) struct Stems {
 
 impl Default for Stems {
     fn default() -> Self {
-        let slots = vec![EMPTY; SLOTS].into_boxed_slice();
-        Self { slots, stemmer: Stemmer::new(Algorithm::English) }
+        Self::sized(MANY)
     }
 }
 
 impl Stems {
+    /// A small table, quickly made.
+    pub(super) fn few() -> Self {
+        Self::sized(FEW)
+    }
+
+    fn sized(slots: usize) -> Self {
+        let slots = vec![Slot::default(); slots].into_boxed_slice();
+        Self { slots, stemmer: Stemmer::new(Algorithm::English) }
+    }
+
+    fn slot(&mut self, key: u128) -> &mut Slot {
+        let at = hash(key) % self.slots.len();
+        &mut self.slots[at]
+    }
+
     /// The term of a word: folded, without joints, stemmed.
     pub(super) fn word(&mut self, text: &str, out: &mut String) {
         fold(text, out);
@@ -48,31 +61,46 @@ impl Stems {
             *word = stem;
             return;
         }
-        let slot = &mut self.slots[hash(word.as_bytes()) % SLOTS];
-        if slot.word[..usize::from(slot.word_length)] != *word.as_bytes() {
-            *slot = fill(self.stemmer, word);
+        let key = key(word);
+        let stemmer = self.stemmer;
+        let slot = self.slot(key);
+        if slot.word != key {
+            *slot = Slot { word: key, stem: stemmer.stem(word).into() };
         }
         word.clear();
-        let stem = &slot.stem[..usize::from(slot.stem_length)];
-        word.extend(stem.iter().map(|&b| char::from(b)));
+        word.push_str(&slot.stem);
+    }
+
+    /// The same for a word of at most [`WIDTH`] ASCII letters, which nearly all are: a letter is
+    /// made small by setting one bit.
+    pub(super) fn plain(&mut self, text: &str, out: &mut String) {
+        let unused = 8 * (WIDTH - text.len().min(WIDTH)) as u32;
+        let small = (u128::MAX / 0xFF * 0x20).checked_shr(unused).unwrap_or(0);
+        let key = key(text) | small;
+        let slot = self.slot(key);
+        out.clear();
+        if slot.word == key {
+            out.push_str(&slot.stem);
+            return;
+        }
+        out.push_str(text);
+        out.make_ascii_lowercase();
+        if text.len() > 2 {
+            self.stem(out);
+        }
     }
 }
 
-/// The stemmer can lengthen a word; what no longer fits keeps its form.
-fn fill(stemmer: Stemmer, word: &str) -> Slot {
-    let stem = stemmer.stem(word);
-    let stem = if stem.len() <= WIDTH && stem.is_ascii() { stem.as_ref() } else { word };
-    let mut slot = EMPTY;
-    slot.word[..word.len()].copy_from_slice(word.as_bytes());
-    slot.stem[..stem.len()].copy_from_slice(stem.as_bytes());
-    (slot.word_length, slot.stem_length) = (word.len() as u8, stem.len() as u8);
-    slot
+fn key(word: &str) -> u128 {
+    let mut padded = [0; WIDTH];
+    padded[..word.len()].copy_from_slice(word.as_bytes());
+    u128::from_le_bytes(padded)
 }
 
-fn hash(word: &[u8]) -> usize {
-    let mix = |h: u32, &b: &u8| (h ^ u32::from(b)).wrapping_mul(0x0100_0193);
-    let h = word.iter().fold(0x811c_9dc5, mix);
-    (h ^ (h >> 15)) as usize
+fn hash(key: u128) -> usize {
+    let mixed =
+        (key as u64 ^ ((key >> 64) as u64).rotate_left(29)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    (mixed >> 48) as usize
 }
 
 /// Lower case, no accents, no joints. A dot between digits stays: `1.20` is not `120`.
@@ -80,6 +108,11 @@ pub(super) fn fold(text: &str, out: &mut String) {
     out.clear();
     if text.is_ascii() {
         let bytes = text.as_bytes();
+        if bytes.iter().all(u8::is_ascii_alphanumeric) {
+            out.push_str(text);
+            out.make_ascii_lowercase();
+            return;
+        }
         let is_number = bytes.iter().all(|b| b.is_ascii_digit() || *b == b'.');
         let is_date = bytes.len() == 10 && bytes.iter().all(|b| b.is_ascii_digit() || *b == b'-');
         let keep = |b: &u8| b.is_ascii_alphanumeric() || is_number || is_date;

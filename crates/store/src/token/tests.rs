@@ -26,7 +26,7 @@ fn words_are_folded_and_identifiers_come_apart() {
         ),
         ("filename", "filenam@0"),
         ("HTTPServer2", "[httpserver2]0 http@0 server2@1"),
-        ("src/net/bar.rs", "src@0 net@1 [barr]2 bar@2 rs@3"),
+        ("src/net/foo_bar.rs", "src@0 net@1 [foobar]2 foo@2 bar@3 rs@4"),
         ("std::fs::read", "std@0 fs@1 read@2"),
         ("--no-cache", "[nocach]0 no@0 cach@1"),
         ("can't user's 'quoted'", "cant@0 user@1 quot@2"),
@@ -35,6 +35,8 @@ fn words_are_folded_and_identifiers_come_apart() {
         ("日本語 語", "日本@0 本語@1 語@2"),
         ("error日本", "error@0 日本@1"),
         ("", ""),
+        ("v1.20 x.y 3.x", "[v120]0 v1@0 20@1 x@2 y@3 3@4 x@5"),
+        ("\u{1b}[31merror\u{1b}[0m: \u{1b}", "error@0"),
         (" ._- '' ", ""),
     ];
     for (text, want) in cases {
