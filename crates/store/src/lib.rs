@@ -4,3 +4,5 @@
 //! the only one that can't be made again; the **catalog** holds what the files say, so that a
 //! question does not read them again; the **index** finds words. Nothing here knows the home
 //! folder, the environment or the clock; times are handed in.
+
+pub mod archive;

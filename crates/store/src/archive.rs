@@ -1,0 +1,6 @@
+//! The archive.
+mod hash;
+pub mod pack;
+mod strip;
+
+pub use hash::Hash;
