@@ -147,7 +147,7 @@ impl Recent {
         self.0.iter().position(|n| *n == number)
     }
 
-    fn to_front(&mut self, rank: usize) {
+    fn bring_forward(&mut self, rank: usize) {
         self.0[..=rank].rotate_right(1);
     }
 
@@ -175,7 +175,7 @@ impl IdWriter {
             self.recent.add(number);
         } else if let Some(rank) = self.recent.rank(number) {
             out.refs.push(rank as u8);
-            self.recent.to_front(rank);
+            self.recent.bring_forward(rank);
         } else {
             out.refs.push(OLDER);
             out.refs.extend_from_slice(&number.to_le_bytes()[..3]);
@@ -209,7 +209,7 @@ impl<'a> IdReader<'a> {
             OLDER => self.older()?,
             rank => {
                 let number = *self.recent.0.get(usize::from(rank))?;
-                self.recent.to_front(usize::from(rank));
+                self.recent.bring_forward(usize::from(rank));
                 return self.texts.get(number as usize).copied();
             }
         };
