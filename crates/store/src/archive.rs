@@ -11,13 +11,16 @@
 
 mod batch;
 mod build;
+mod compact;
 mod error;
 mod hash;
 mod open;
 pub mod pack;
 mod read;
 mod row;
+mod status;
 mod strip;
+mod verify;
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -29,11 +32,15 @@ use transcript::time::Time;
 
 pub use batch::Batch;
 pub use build::{EDGE, Edge, EncodedPack, PACK_SIZE, PackBuilder, SYNC_LEVEL};
+pub use compact::{Compacted, Effort, FULL_LEVEL, FULL_SIZE};
 pub use error::ArchiveError;
 use error::At;
 pub use hash::Hash;
 pub use read::Content;
 pub use row::{Ending, FileId, FileRow, GenerationId, GenerationRow, Known, PackId, Stat};
+
+pub use status::Status;
+pub use verify::{Damage, Report};
 
 /// What an archive is opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +49,15 @@ pub enum Access {
     Write,
     /// Reading, also while another process writes.
     Read,
+}
+
+/// How far a long work has come, in raw bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// How many are done.
+    pub done: u64,
+    /// How many there are.
+    pub total: u64,
 }
 
 /// An open archive. Belongs to one thread at a time; others open their own

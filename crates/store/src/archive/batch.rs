@@ -2,6 +2,8 @@
 //!
 //! A batch that is dropped without a commit leaves no trace.
 
+use std::ops::Deref;
+
 use hashbrown::HashMap;
 use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, params};
 use transcript::time::Time;
@@ -19,6 +21,15 @@ pub struct Batch<'a> {
     pub(super) transaction: Transaction<'a>,
     /// The last bytes of the generations that grew in this batch.
     tails: HashMap<GenerationId, Vec<u8>>,
+}
+
+/// What a batch has written can be read through it before it is committed.
+impl Deref for Batch<'_> {
+    type Target = Archive;
+
+    fn deref(&self) -> &Archive {
+        self.archive
+    }
 }
 
 impl Archive {
@@ -46,12 +57,15 @@ impl Batch<'_> {
     }
 
     fn home(&self, path: &[u8]) -> Result<i64> {
-        self.execute("INSERT OR IGNORE INTO home (path) VALUES (?1)", [path])?;
-        let id = self
+        let known = self
             .transaction
             .prepare_cached("SELECT id FROM home WHERE path = ?1")
-            .and_then(|mut query| query.query_row([path], |row| row.get(0)));
-        self.at(id)
+            .and_then(|mut query| query.query_row([path], |row| row.get(0)).optional());
+        if let Some(id) = self.at(known)? {
+            return Ok(id);
+        }
+        self.execute("INSERT INTO home (path) VALUES (?1)", [path])?;
+        Ok(self.transaction.last_insert_rowid())
     }
 
     /// Begins a life of a file's content; the one before, if it has not ended, was replaced.

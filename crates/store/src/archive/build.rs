@@ -143,13 +143,7 @@ impl PackBuilder {
                 tail: last(bytes).into(),
             }
         };
-        EncodedPack {
-            raw: self.raw.len(),
-            hash: Hash::of(&self.raw),
-            level,
-            encoded: pack::encode(&self.raw, level),
-            pieces: self.spans.iter().map(piece).collect(),
-        }
+        EncodedPack::new(&self.raw, level, self.spans.iter().map(piece).collect())
     }
 }
 
@@ -164,6 +158,11 @@ pub struct EncodedPack {
 }
 
 impl EncodedPack {
+    pub(super) fn new(raw: &[u8], level: i32, pieces: Vec<NewPiece>) -> Self {
+        let (hash, encoded) = (Hash::of(raw), pack::encode(raw, level));
+        Self { raw: raw.len(), hash, level, encoded, pieces }
+    }
+
     /// How many raw bytes it holds.
     pub fn raw(&self) -> usize {
         self.raw

@@ -58,7 +58,8 @@ fn create(path: &Path) -> Result<(), ArchiveError> {
 fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     let pages: i64 = connection.pragma_query_value(None, "page_count", |row| row.get(0))?;
     if pages == 0 {
-        connection.pragma_update(None, "page_size", 8192)?;
+        // Half of a page is lost behind every blob: 8 KB pages made the whole 1 % larger.
+        connection.pragma_update(None, "page_size", 4096)?;
         connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
     }
     connection.pragma_update(None, "journal_mode", "WAL")?;
@@ -92,7 +93,7 @@ fn read_shared(path: &Path) -> rusqlite::Result<Connection> {
     usable(Connection::open_with_flags(path, flags)?)
 }
 
-pub(super) fn read_alone(path: &Path) -> rusqlite::Result<Connection> {
+fn read_alone(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
         | OpenFlags::SQLITE_OPEN_NO_MUTEX
         | OpenFlags::SQLITE_OPEN_URI;
@@ -135,4 +136,21 @@ fn check(connection: &Connection, path: &Path) -> Result<(), ArchiveError> {
         return Err(ArchiveError::Newer { path: path.to_path_buf(), found, known: FORMAT });
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_archive_is_read_where_nothing_can_be_written() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("50% #1?.db");
+        drop(open(&path, Access::Write).expect("opens"));
+        assert!(!has_log(&path));
+        let alone = read_alone(&path).expect("opens");
+        check(&alone, &path).expect("is one");
+        let files = fs::read_dir(folder.path()).expect("lists").count();
+        assert_eq!(files, 1, "nothing is made beside it");
+    }
 }

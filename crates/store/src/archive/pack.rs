@@ -25,6 +25,11 @@ const MIN_COMPRESSED: usize = 32;
 /// Long-distance matching finds nothing in less than this that the match finder doesn't.
 const MIN_LONG_DISTANCE: usize = 1 << 20;
 
+/// From this level on, zstd would take 64 MB for its tree; half of it costs 0.1 % of size.
+const HIGH_LEVEL: i32 = 16;
+/// The logarithm of that half.
+const HIGH_CHAIN: u32 = 23;
+
 /// Why encoded bytes can't be decoded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
@@ -198,6 +203,9 @@ fn compress(bytes: &[u8], level: i32) -> Option<Vec<u8>> {
         let window = bytes.len().next_power_of_two().ilog2();
         writer.set_parameter(CParameter::WindowLog(window)).ok()?;
         writer.set_parameter(CParameter::EnableLongDistanceMatching(true)).ok()?;
+        if level >= HIGH_LEVEL {
+            writer.set_parameter(CParameter::ChainLog(HIGH_CHAIN)).ok()?;
+        }
     }
     writer.compress(bytes).ok()
 }

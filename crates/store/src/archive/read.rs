@@ -51,7 +51,10 @@ impl Archive {
     pub fn read(&self, generation: GenerationId, offset: u64, length: usize) -> Result<Vec<u8>> {
         let snapshot = self.snapshot()?;
         let end = offset.saturating_add(length as u64).min(self.size(generation)?);
-        let mut out = Vec::with_capacity(end.saturating_sub(offset) as usize);
+        if end <= offset {
+            return Ok(Vec::new());
+        }
+        let mut out = Vec::with_capacity((end - offset) as usize);
         for (at, known) in self.pieces(generation, offset, end)? {
             let from = offset.saturating_sub(at);
             let to = known.length.min(end - at);
@@ -60,7 +63,7 @@ impl Archive {
             out.extend_from_slice(raw.get(inside).ok_or_else(|| self.cut(known.pack))?);
         }
         drop(snapshot);
-        if out.len() as u64 == end.saturating_sub(offset) {
+        if out.len() as u64 == end - offset {
             Ok(out)
         } else {
             let detail = format!("bytes of generation {} are missing", generation.0);
@@ -73,7 +76,8 @@ impl Archive {
         Content { archive: self, generation, at: 0, held: Vec::new(), used: 0 }
     }
 
-    /// Bytes with this hash and length that are already kept as one piece.
+    /// Bytes with this hash and length that are already kept as one piece. What is known holds
+    /// for as long as nobody compacts the archive: ask inside the batch that uses it.
     pub fn known(&self, hash: &Hash, length: u64) -> Result<Option<Known>> {
         self.connection
             .prepare_cached(
@@ -130,7 +134,7 @@ impl Archive {
     }
 
     /// A state that no other process changes while it is held.
-    fn snapshot(&self) -> Result<Option<Transaction<'_>>> {
+    pub(super) fn snapshot(&self) -> Result<Option<Transaction<'_>>> {
         if !self.connection.is_autocommit() {
             return Ok(None);
         }
@@ -179,7 +183,7 @@ impl Archive {
         pack::decode_payload(&data).ok()
     }
 
-    fn cut(&self, id: PackId) -> ArchiveError {
+    pub(super) fn cut(&self, id: PackId) -> ArchiveError {
         self.damaged_pack(id, "it is shorter than the pieces in it")
     }
 

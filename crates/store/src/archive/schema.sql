@@ -1,7 +1,8 @@
--- Everything that is kept. Names are bytes, since a file's name may be any.
+-- Everything that is kept. Names are bytes, since a file's name may be any. Tables with few
+-- rows have no index: each is a page of a small archive.
 CREATE TABLE home (
     id INTEGER PRIMARY KEY,
-    path BLOB NOT NULL UNIQUE
+    path BLOB NOT NULL
 ) STRICT;
 
 CREATE TABLE file (
@@ -58,7 +59,7 @@ CREATE TABLE piece (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX piece_by_hash ON piece (hash);
-CREATE INDEX piece_by_pack ON piece (pack);
+CREATE INDEX piece_by_pack ON piece (pack, start);
 
 CREATE TABLE payload (
     id INTEGER PRIMARY KEY,
@@ -73,5 +74,3 @@ CREATE TABLE need (
     payload INTEGER NOT NULL REFERENCES payload,
     PRIMARY KEY (pack, payload)
 ) STRICT, WITHOUT ROWID;
-
-CREATE INDEX need_by_payload ON need (payload);

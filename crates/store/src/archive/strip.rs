@@ -34,8 +34,9 @@ const PAYLOAD: u8 = 5;
 /// shorter runs are mostly paths and words, which are better off as text.
 const MIN_RUN: usize = 128;
 
-/// The shortest base64 that is kept apart, once for the whole archive.
-const MIN_PAYLOAD: usize = 4096;
+/// The shortest base64 that is kept apart, once for the whole archive. A row of its own costs
+/// half a page, so shorter ones (signatures, icons) are better off in the pack.
+const MIN_PAYLOAD: usize = 16_384;
 
 /// Text taken apart. The order of the streams is part of the format of packs.
 #[derive(Debug, Default)]
