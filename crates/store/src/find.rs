@@ -60,7 +60,7 @@ pub struct Hits {
 pub struct Finder {
     catalog: Catalog,
     archive: Archive,
-    index: Index,
+    index: Box<Index>,
     files: HashMap<i64, FileRow>,
 }
 

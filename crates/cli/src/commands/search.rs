@@ -36,7 +36,7 @@ Examples:
   recount search 'file:src/main.rs role:call'")]
 pub struct SearchArgs {
     /// Words, \"phrases\", -without, prefix*, and filters
-    #[arg(required = true, allow_hyphen_values = true, num_args = 1..)]
+    #[arg(required = true, num_args = 1..)]
     query: Vec<String>,
 
     /// How many hits
@@ -159,6 +159,11 @@ fn line(args: &SearchArgs, run: &mut Run, hit: &Hit) -> Result<(), CliError> {
     Ok(())
 }
 
+/// A part of a line: what would end the line is a space.
+fn flat(text: &str) -> String {
+    safe::text(&text.replace(char::is_whitespace, " ")).into_owned()
+}
+
 /// Why a hit stands where it does: its words, what its part and place count, and its ranks.
 fn why(explain: &Explain) -> String {
     let words: Vec<String> = explain.bm25.iter().map(|score| format!("{score:.2}")).collect();
@@ -180,11 +185,11 @@ fn marked(hit: &Hit) -> String {
     let mut out = String::new();
     let mut at = 0;
     for mark in &hit.snippet.marks {
-        out.push_str(&safe::line(&text[at..mark.start]));
-        out.push_str(&paint(style::MATCH, &safe::line(&text[mark.clone()])));
+        out.push_str(&flat(&text[at..mark.start]));
+        out.push_str(&paint(style::MATCH, &flat(&text[mark.clone()])));
         at = mark.end;
     }
-    out.push_str(&safe::line(&text[at..]));
+    out.push_str(&flat(&text[at..]));
     let dots = |is_cut| if is_cut { "…" } else { "" };
     format!("{}{out}{}", dots(hit.snippet.is_cut_before), dots(hit.snippet.is_cut_after))
 }

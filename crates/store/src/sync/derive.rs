@@ -60,7 +60,7 @@ pub(super) fn derive(
     let rows = archive.files()?;
     let index = match Index::open(store.folder())? {
         IndexState::Ready(index) => index,
-        IndexState::Rebuild(_) => Index::create(store.folder())?,
+        IndexState::Rebuild(_) => Box::new(Index::create(store.folder())?),
     };
     let indexed = index.generation()?.unwrap_or(0);
     let known: HashMap<i64, catalog::FileRow> =
