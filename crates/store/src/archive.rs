@@ -87,32 +87,48 @@ impl Archive {
         &self.path
     }
 
-    /// Every file with its current generation, by home and path.
+    /// Every file with its current generation, in the order in which they were first seen.
+    ///
+    /// Every sync begins with this, so two tables are read from end to end instead of being
+    /// joined row by row.
     pub fn files(&self) -> Result<Vec<FileRow>, ArchiveError> {
-        let mut homes: HashMap<i64, Arc<[u8]>> = HashMap::new();
+        let _snapshot = self.snapshot()?;
+        let mut names = self.names().at(&self.path)?;
+        let mut files: Vec<Option<FileRow>> = names.iter().map(|_| None).collect();
         let mut query = self
             .connection
             .prepare_cached(
-                "SELECT home.id, home.path, file.rel, file.id, generation.id, number, size,
-                    device, inode, mtime_ns, ended IS NOT NULL,
+                "SELECT file, id, number, size, device, inode, mtime_ns, ended IS NOT NULL,
                     head_length, head, tail_length, tail
-                 FROM file JOIN home ON home.id = file.home
-                 JOIN generation ON generation.file = file.id
-                 WHERE number = (SELECT max(number) FROM generation WHERE file = file.id)
-                 ORDER BY home.id, file.rel",
+                 FROM generation ORDER BY id",
             )
             .at(&self.path)?;
-        let rows = query
-            .query_map([], |row| {
-                let home = homes.entry(row.get(0)?);
-                let home = match row.get_ref(1)?.as_blob() {
-                    Ok(path) => home.or_insert_with(|| path.into()).clone(),
-                    Err(error) => return Err(error.into()),
-                };
-                file_row(row, home)
-            })
-            .and_then(Iterator::collect);
-        rows.at(&self.path)
+        let mut rows = query.query([]).at(&self.path)?;
+        while let Some(row) = rows.next().at(&self.path)? {
+            let file: FileId = row.get(0).at(&self.path)?;
+            let Ok(at) = names.binary_search_by_key(&file, |(id, _)| *id) else { continue };
+            // A later generation of the same file takes the name over from the one before.
+            let name = match files[at].take() {
+                Some(row) => (row.home, row.rel),
+                None => std::mem::take(&mut names[at].1),
+            };
+            files[at] = Some(file_row(row, file, name).at(&self.path)?);
+        }
+        Ok(files.into_iter().flatten().collect())
+    }
+
+    /// The names of all files, by their ids.
+    fn names(&self) -> rusqlite::Result<Vec<(FileId, Name)>> {
+        let mut query = self.connection.prepare_cached("SELECT id, path FROM home")?;
+        let homes = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)));
+        let homes: HashMap<i64, Arc<[u8]>> = homes?.collect::<Result<_, _>>()?;
+        let mut query =
+            self.connection.prepare_cached("SELECT id, home, rel FROM file ORDER BY id")?;
+        let names = query.query_map([], |row| {
+            let home = homes.get(&row.get::<_, i64>(1)?).cloned().unwrap_or_default();
+            Ok((row.get(0)?, (home, row.get(2)?)))
+        });
+        names?.collect()
     }
 
     /// Some files with their current generations.
@@ -160,22 +176,26 @@ pub struct FormerName {
     pub until: Time,
 }
 
-fn file_row(row: &rusqlite::Row<'_>, home: Arc<[u8]>) -> rusqlite::Result<FileRow> {
+/// A home and a path below it.
+type Name = (Arc<[u8]>, Vec<u8>);
+
+fn file_row(row: &rusqlite::Row<'_>, file: FileId, name: Name) -> rusqlite::Result<FileRow> {
+    let (home, rel) = name;
     Ok(FileRow {
         home,
-        rel: row.get(2)?,
-        file: row.get(3)?,
-        generation: row.get(4)?,
-        number: row.get(5)?,
-        size: row.get::<_, i64>(6)?.cast_unsigned(),
+        rel,
+        file,
+        generation: row.get(1)?,
+        number: row.get(2)?,
+        size: row.get::<_, i64>(3)?.cast_unsigned(),
         stat: Stat {
-            device: row.get::<_, i64>(7)?.cast_unsigned(),
-            inode: row.get::<_, i64>(8)?.cast_unsigned(),
-            mtime_ns: row.get(9)?,
+            device: row.get::<_, i64>(4)?.cast_unsigned(),
+            inode: row.get::<_, i64>(5)?.cast_unsigned(),
+            mtime_ns: row.get(6)?,
         },
-        gone: row.get(10)?,
-        head: Edge { length: row.get(11)?, hash: row.get(12)? },
-        tail: Edge { length: row.get(13)?, hash: row.get(14)? },
+        gone: row.get(7)?,
+        head: Edge { length: row.get(8)?, hash: row.get(9)? },
+        tail: Edge { length: row.get(10)?, hash: row.get(11)? },
     })
 }
 

@@ -150,7 +150,7 @@ fn a_file_goes_comes_back_and_moves() {
     batch.commit().expect("lasts");
     let rows = archive.files().expect("reads");
     let names: Vec<_> = rows.iter().map(|row| (row.file, &row.home[..], &row.rel[..])).collect();
-    assert_eq!(names, [(other, HOME, &b"b"[..]), (file, &b"/elsewhere"[..], &b"c"[..])]);
+    assert_eq!(names, [(file, &b"/elsewhere"[..], &b"c"[..]), (other, HOME, &b"b"[..])]);
     let former = &archive.former_names(file).expect("reads")[0];
     assert_eq!((&former.home[..], &former.rel[..], former.until), (HOME, &b"a"[..], Time(3)));
     assert_eq!(whole(&archive, generation), b"text");
@@ -298,6 +298,28 @@ fn a_full_compaction_keeps_shares_and_drops_the_rest() {
     assert_eq!(archive.verify(|_| ()).expect("checks").damage, []);
     let again = archive.compact(Effort::Full, |_| (), || true).expect("compacts");
     assert_eq!((again.written, again.finished), (0, true));
+}
+
+#[test]
+fn a_damaged_pack_does_not_stop_a_compaction_for_ever() {
+    let place = place();
+    let mut archive = write(&place.path);
+    let (_, generation) = begin(&mut archive, b"a", 1);
+    for _ in 0..40 {
+        grow(&mut archive, generation, &text(3), 1 << 20);
+    }
+    drop(archive);
+    let connection = Connection::open(&place.path).expect("opens");
+    connection.execute("UPDATE pack SET data = x'00' WHERE id = 5", []).expect("damages");
+    drop(connection);
+    let mut archive = write(&place.path);
+    for effort in [Effort::Background, Effort::Full] {
+        let done = archive.compact(effort, |_| (), || true).expect("compacts");
+        assert_eq!((done.written, done.dropped, done.skipped), (0, 0, 1));
+    }
+    assert_eq!(archive.verify(|_| ()).expect("checks").damage.len(), 1);
+    let first = text(3);
+    assert_eq!(archive.read(generation, 0, first.len()).expect("reads"), first);
 }
 
 #[test]

@@ -109,14 +109,17 @@ impl Batch<'_> {
         &mut self,
         pack: &EncodedPack,
         generation: impl Fn(u64) -> GenerationId,
-    ) -> Result<PackId> {
+    ) -> Result<()> {
+        if pack.pieces.is_empty() {
+            return Ok(());
+        }
         let id = self.insert_pack(pack)?;
         for piece in &pack.pieces {
             let known =
                 Known { pack: id, start: piece.start, length: piece.length, hash: piece.hash };
             self.grow(generation(piece.slot), piece, &known)?;
         }
-        Ok(id)
+        Ok(())
     }
 
     /// The pack and its payloads, without any pieces.
@@ -153,6 +156,7 @@ impl Batch<'_> {
         known: &Known,
         bytes: &[u8],
     ) -> Result<()> {
+        debug_assert_eq!(Hash::of(bytes), known.hash, "other bytes than those asked for");
         let piece = NewPiece {
             slot: 0,
             offset,
@@ -167,19 +171,30 @@ impl Batch<'_> {
 
     /// Appends one piece to a generation.
     fn grow(&mut self, generation: GenerationId, piece: &NewPiece, known: &Known) -> Result<()> {
-        let size = self.archive.size(generation)?;
-        if size != piece.offset {
-            return Err(ArchiveError::Gap { generation, size, offset: piece.offset });
-        }
-        self.insert_piece(generation, piece.offset, known)?;
         let tail = self.tails.entry(generation).or_default();
         tail.extend_from_slice(&piece.tail);
         tail.drain(..tail.len() - last(tail).len());
         let tail = Edge::tail(tail);
-        if piece.offset == 0 {
-            self.set_head(generation, &piece.head)?;
+        let size = (piece.offset + piece.length) as i64;
+        let grown = self.execute(
+            "UPDATE generation SET size = ?3, tail_length = ?4, tail = ?5,
+                head_length = iif(size = 0, ?6, head_length), head = iif(size = 0, ?7, head)
+             WHERE id = ?1 AND size = ?2",
+            params![
+                generation,
+                piece.offset as i64,
+                size,
+                tail.length,
+                tail.hash,
+                piece.head.length,
+                piece.head.hash
+            ],
+        )?;
+        if grown == 0 {
+            let size = self.archive.size(generation)?;
+            return Err(ArchiveError::Gap { generation, size, offset: piece.offset });
         }
-        self.set_end(generation, piece.offset + piece.length, &tail)
+        self.insert_piece(generation, piece.offset, known)
     }
 
     fn insert_piece(&self, generation: GenerationId, offset: u64, known: &Known) -> Result<()> {
@@ -188,22 +203,6 @@ impl Batch<'_> {
             "INSERT INTO piece (generation, \"offset\", length, pack, start, hash)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             params![generation, offset as i64, *length as i64, pack, *start as i64, hash],
-        )?;
-        Ok(())
-    }
-
-    fn set_head(&self, generation: GenerationId, head: &Edge) -> Result<()> {
-        self.execute(
-            "UPDATE generation SET head_length = ?2, head = ?3 WHERE id = ?1",
-            params![generation, head.length, head.hash],
-        )?;
-        Ok(())
-    }
-
-    fn set_end(&self, generation: GenerationId, size: u64, tail: &Edge) -> Result<()> {
-        self.execute(
-            "UPDATE generation SET size = ?2, tail_length = ?3, tail = ?4 WHERE id = ?1",
-            params![generation, size as i64, tail.length, tail.hash],
         )?;
         Ok(())
     }
@@ -236,8 +235,12 @@ impl Batch<'_> {
             self.archive.read(from, length.saturating_sub(super::EDGE as u64), super::EDGE)?;
         let kept = length.min(super::EDGE as u64) as usize;
         let head = self.archive.read(from, 0, kept)?;
-        self.set_head(to, &Edge::head(&head))?;
-        self.set_end(to, length, &Edge::tail(&tail[..kept]))?;
+        let (head, end) = (Edge::head(&head), Edge::tail(&tail[..kept]));
+        self.execute(
+            "UPDATE generation SET size = ?2, head_length = ?3, head = ?4, tail_length = ?5,
+                tail = ?6 WHERE id = ?1",
+            params![to, length as i64, head.length, head.hash, end.length, end.hash],
+        )?;
         self.tails.insert(to, tail[..kept].to_vec());
         Ok(())
     }

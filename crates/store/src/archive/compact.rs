@@ -44,6 +44,8 @@ pub struct Compacted {
     pub written: u64,
     /// Packs that were dropped.
     pub dropped: u64,
+    /// Packs that could not be made, since what belongs in them is damaged; it stays where it is.
+    pub skipped: u64,
     /// Whether it came to its end.
     pub finished: bool,
 }
@@ -67,7 +69,8 @@ impl Archive {
         let mut done = Compacted { finished: true, ..Compacted::default() };
         while let Some(sources) = self.sources(effort)? {
             self.repack(effort, &sources, &mut progress, &keep_going, &mut done)?;
-            if effort == Effort::Full || !done.finished {
+            // What was skipped would be chosen again.
+            if effort == Effort::Full || !done.finished || done.skipped > 0 {
                 break;
             }
         }
@@ -102,7 +105,9 @@ impl Archive {
                 done.finished = false;
                 return Ok(());
             }
-            for (job, pack) in self.encode(group, level)? {
+            let encoded = self.encode(group, level)?;
+            done.skipped += (group.len() - encoded.len()) as u64;
+            for (job, pack) in encoded {
                 moved += job.raw.len() as u64;
                 done.dropped += self.replace(&job, &pack)?;
                 done.written += 1;
@@ -113,8 +118,13 @@ impl Archive {
     }
 
     fn encode(&self, group: &[Vec<Extent>], level: i32) -> Result<Vec<(Job, EncodedPack)>> {
-        let gathered: Vec<Job> =
-            group.iter().map(|extents| self.gather(extents)).collect::<Result<_>>()?;
+        let mut gathered = Vec::with_capacity(group.len());
+        for extents in group {
+            match self.gather(extents) {
+                Err(ArchiveError::Damaged { .. }) => {}
+                job => gathered.push(job?),
+            }
+        }
         let encode = |job: Job| {
             let pack = EncodedPack::new(&job.raw, level, Vec::new());
             (job, pack)

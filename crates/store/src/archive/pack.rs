@@ -110,14 +110,17 @@ pub fn decode(
     data = rest;
     let size = read_size(&mut data, MAX_RAW)?;
     match format {
-        PLAIN => match read_part(&mut data)? {
+        PLAIN => match read_part(&mut data, size)? {
             raw if raw.len() == size => Ok(raw),
             _ => Err(DecodeError::Sizes),
         },
         STRIPPED => {
             let mut parts: [Vec<u8>; Streams::COUNT] = Default::default();
+            // An escape doubles a byte, every other token takes less than it stands for.
+            let mut room = 2 * size;
             for part in &mut parts {
-                *part = read_part(&mut data)?;
+                *part = read_part(&mut data, room)?;
+                room -= part.len();
             }
             Ok(join(&Streams::from_parts(parts), size, payload)?)
         }
@@ -133,10 +136,10 @@ pub fn payloads_of(mut data: &[u8]) -> Result<Vec<Hash>, DecodeError> {
     data = &data[1..];
     read_size(&mut data, MAX_RAW)?;
     for _ in 1..Streams::COUNT {
-        let head = read_head(&mut data)?;
+        let head = read_head(&mut data, 2 * MAX_RAW)?;
         data = data.get(head.stored..).ok_or(DecodeError::Sizes)?;
     }
-    let hashes = read_part(&mut data)?;
+    let hashes = read_part(&mut data, MAX_RAW)?;
     Ok(hashes.as_chunks().0.iter().map(|hash| Hash(*hash)).collect())
 }
 
@@ -148,7 +151,7 @@ fn payload(hash: Hash, bytes: &[u8], level: i32) -> Payload {
 
 /// The bytes of a stored payload.
 pub fn decode_payload(mut data: &[u8]) -> Result<Vec<u8>, DecodeError> {
-    read_part(&mut data)
+    read_part(&mut data, MAX_RAW)
 }
 
 /// Sizes in front of a stream. Equal sizes mean that it is not compressed.
@@ -167,15 +170,14 @@ fn write_part(bytes: &[u8], level: i32, out: &mut Vec<u8>) {
     out.extend_from_slice(stored);
 }
 
-fn read_head(data: &mut &[u8]) -> Result<Head, DecodeError> {
-    // Escapes double a byte at most.
-    let raw = read_size(data, 2 * MAX_RAW)?;
+fn read_head(data: &mut &[u8], most: usize) -> Result<Head, DecodeError> {
+    let raw = read_size(data, most)?;
     let stored = read_size(data, data.len())?;
     Ok(Head { raw, stored })
 }
 
-fn read_part(data: &mut &[u8]) -> Result<Vec<u8>, DecodeError> {
-    let head = read_head(data)?;
+fn read_part(data: &mut &[u8], most: usize) -> Result<Vec<u8>, DecodeError> {
+    let head = read_head(data, most)?;
     let (stored, rest) = data.split_at_checked(head.stored).ok_or(DecodeError::Sizes)?;
     *data = rest;
     if head.raw == head.stored {
