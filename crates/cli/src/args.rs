@@ -105,6 +105,8 @@ pub enum Command {
     File(commands::file::FileArgs),
     Sync(commands::sync::SyncArgs),
     Search(commands::search::SearchArgs),
+    Archive(commands::archive::ArchiveArgs),
+    Restore(commands::restore::RestoreArgs),
 }
 
 #[cfg(test)]
