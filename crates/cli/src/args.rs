@@ -107,6 +107,8 @@ pub enum Command {
     Search(commands::search::SearchArgs),
     Archive(commands::archive::ArchiveArgs),
     Restore(commands::restore::RestoreArgs),
+    Find(commands::find::FindArgs),
+    Related(commands::related::RelatedArgs),
 }
 
 #[cfg(test)]

@@ -8,10 +8,12 @@ pub mod context;
 pub mod doctor;
 pub mod errors;
 pub mod file;
+pub mod find;
 pub mod history;
 pub mod list;
 pub mod log;
 pub mod plans;
+pub mod related;
 pub mod restore;
 pub mod search;
 pub mod segments;
@@ -43,6 +45,8 @@ pub fn run(command: &Command, run: &mut Run) -> Result<Answer, CliError> {
         Command::Search(args) => search::run(args, run),
         Command::Archive(args) => archive::run(args, run),
         Command::Restore(args) => restore::run(args, run),
+        Command::Find(args) => find::run(args, run),
+        Command::Related(args) => related::run(args, run),
     }
 }
 

@@ -11,6 +11,7 @@ pub mod archive;
 pub mod doctor;
 pub mod errors;
 pub mod file;
+pub mod find;
 pub mod history;
 pub mod list;
 pub mod log;
