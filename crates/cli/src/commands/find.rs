@@ -1,7 +1,6 @@
 //! `recount find`: which sessions touched a file, made a commit, belong to a pull request.
 
 use std::collections::HashMap;
-use std::convert::identity;
 
 use report::file::is_wanted;
 use store::catalog::{CommitRow, Deed, PrRow, SessionRow, TouchRow};
@@ -133,7 +132,7 @@ impl Found {
     ) -> Result<Option<Self>, CliError> {
         let Some(session) = stored.catalog.session(id)? else { return Ok(None) };
         Ok(Some(Self {
-            time: times.filter_map(identity).max().or(session.last),
+            time: times.flatten().max().or(session.last),
             session,
             what: String::new(),
             touches: Vec::new(),

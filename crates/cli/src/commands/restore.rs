@@ -238,9 +238,8 @@ fn write_in_place(run: &mut Run, archive: &Archive, plan: &Plan) -> Result<(), C
     write_all(run, archive, &targets, Times::Now)?;
     report(run, plan, &targets, &plan.home)?;
     let there = plan.files.len() - targets.len();
-    if there > 0 && !run.json {
-        let files = counted(there, "file");
-        run.talk.note(format!("{files} left as they are: they are on disk"));
+    if there > 0 && !targets.is_empty() {
+        run.talk.note(format!("{} already on disk, not touched", counted(there, "file")));
     }
     Ok(())
 }
