@@ -10,13 +10,13 @@ mod derive;
 mod keep;
 pub mod plan;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use transcript::layout::{Found, Problem, Walk};
+use transcript::layout::{Problem, Walk};
 use transcript::time::Time;
 
 use crate::archive::{Access, ArchiveError};
-use crate::catalog::{Catalog, CatalogError};
+use crate::catalog::CatalogError;
 use crate::folder::Store;
 use crate::index::IndexError;
 
@@ -163,14 +163,4 @@ pub fn sync(
         derive::derive(store, &archive, homes, watch, &mut report)?;
     }
     Ok((report, problems))
-}
-
-/// What the archive keeps of files that are not in the Claude folders any more, by folder.
-pub fn gone_files(store: &Store, root: &Path) -> Result<Vec<Found>, ArchiveError> {
-    kept_files(store, root, |row| row.gone)
-}
-
-/// The catalog, made from the archive if there is none.
-pub fn catalog(store: &Store) -> Result<Option<Catalog>, CatalogError> {
-    Catalog::read(store.folder())
 }

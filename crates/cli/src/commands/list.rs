@@ -122,7 +122,7 @@ pub fn pulse(run: &mut Run) -> Result<Pulse, CliError> {
         let walk = layout::walk_registry(&root);
         for found in walk.files.iter().filter(|f| matches!(f.kind, FileKind::Registry { .. })) {
             pulse.has_registry = true;
-            let Some(bytes) = run.or_skip(read::whole(&found.path)) else { continue };
+            let Some(bytes) = run.or_skip(read::whole_of(found)) else { continue };
             let (running, _) = registry::parse(&bytes);
             if running.pid.is_none_or(is_running) {
                 pulse.running.push(running);

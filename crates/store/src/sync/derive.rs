@@ -339,13 +339,13 @@ fn transcripts(
     }
     for home in elsewhere {
         let root = crate::archive::path_of(home);
-        let is_here = |row: &FileRow| here.contains_key(&(&*row.home, &*row.rel));
+        let is_here = |rel: &Path| here.contains_key(&(home, rel.as_os_str().as_encoded_bytes()));
         let ids: HashMap<PathBuf, i64> = rows
             .iter()
             .filter(|row| *row.home == *home)
             .map(|row| (crate::archive::path_of(&row.rel), row.file.0))
             .collect();
-        for found in super::kept_files(store, &root, |row| !is_here(row))? {
+        for found in super::kept_files(store, &root, |rel| !is_here(rel))? {
             if is_transcript(&found.kind) {
                 all.extend(ids.get(&found.rel).map(|id| (*id, found.clone())));
             }

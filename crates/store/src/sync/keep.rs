@@ -449,7 +449,7 @@ impl Keep for ArchivedFile {
 pub fn kept_files(
     store: &Store,
     root: &Path,
-    wanted: impl Fn(&FileRow) -> bool,
+    wanted: impl Fn(&Path) -> bool,
 ) -> Result<Vec<Found>, ArchiveError> {
     let archive = store.archive(Access::Read)?;
     let rows: Vec<FileRow> =
@@ -457,7 +457,7 @@ pub fn kept_files(
     let files: HashMap<PathBuf, (GenerationId, u64)> =
         rows.iter().map(|row| (path_of(&row.rel), (row.generation, row.size))).collect();
     let (archive, files) = (Arc::new(Mutex::new(archive)), Arc::new(files));
-    let found = rows.iter().filter(|row| wanted(row)).map(|row| {
+    let found = rows.iter().filter(|row| wanted(&path_of(&row.rel))).map(|row| {
         let kept = Kept::new(ArchivedFile {
             archive: archive.clone(),
             files: files.clone(),
