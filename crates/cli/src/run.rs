@@ -225,7 +225,8 @@ impl Run {
         }
         if self.kept_sessions > 0 {
             let sessions = counted(self.kept_sessions, "session");
-            self.talk.note(format!("{sessions} read from the store: their files are gone"));
+            let its = if self.kept_sessions == 1 { "its" } else { "their" };
+            self.talk.note(format!("{sessions} read from the store: {its} files are gone"));
         }
         self.talk.finish(result)
     }

@@ -18,6 +18,7 @@ mod cli {
     mod readme;
     mod segments;
     mod show;
+    mod store;
     mod todos;
     mod tree;
 }

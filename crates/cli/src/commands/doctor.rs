@@ -187,7 +187,7 @@ fn retention(run: &Run, home: &Home) -> Finding {
     let mut ends: Vec<(i64, &Found)> = home
         .files
         .iter()
-        .filter(|f| matches!(f.kind, FileKind::Session { .. }))
+        .filter(|f| matches!(f.kind, FileKind::Session { .. }) && f.kept.is_none())
         .filter_map(|f| Some((f.modified?.0.saturating_add(keep), f)))
         .collect();
     ends.sort_by_key(|(end, _)| *end);
