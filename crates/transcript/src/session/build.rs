@@ -213,10 +213,8 @@ impl Builder {
         let mut parent = NONE;
         if in_tree {
             flags |= flag::IN_TREE;
-            if self.by_key.contains_key(&key) {
+            if *self.by_key.entry(key).or_insert(index) != index {
                 flags |= flag::REPEAT;
-            } else {
-                self.by_key.insert(key, index);
             }
             parent = self.parent(entry, index, &mut flags);
         }
@@ -253,7 +251,7 @@ impl Builder {
             }
             Parent::Id(id) => {
                 let key = Key::of_str(id);
-                match self.by_key.get(&key).copied() {
+                match self.find(key) {
                     Some(parent) if parent == index => {
                         *flags |= flag::CYCLE | flag::ORPHAN;
                         NONE
@@ -272,6 +270,16 @@ impl Builder {
                     NONE
                 })
             }
+        }
+    }
+
+    /// The first node with the key; mostly it is the last node of all.
+    fn find(&self, key: Key) -> Option<u32> {
+        match self.nodes.last() {
+            Some(last) if last.key == key && last.has(flag::IN_TREE) && !last.is_repeat() => {
+                Some(self.nodes.len() as u32 - 1)
+            }
+            _ => self.by_key.get(&key).copied(),
         }
     }
 
