@@ -128,6 +128,16 @@ impl Builder {
             self.keep(diagnostic);
         }
         self.scratch = odd;
+        self.took(line);
+    }
+
+    /// Whether the last line taken had no newline yet.
+    pub(super) fn is_open(&self) -> bool {
+        self.open_line
+    }
+
+    /// Counts a line whose entries were pushed.
+    pub(super) fn took(&mut self, line: Line<'_>) {
         self.consumed = line.offset + line.length;
         self.open_line = !line.is_finished();
         self.lines += u64::from(line.is_finished());
@@ -158,7 +168,7 @@ impl Builder {
         self.keep(Diagnostic { kind, offset, length });
     }
 
-    fn keep(&mut self, diagnostic: Diagnostic) {
+    pub(super) fn keep(&mut self, diagnostic: Diagnostic) {
         match self.diagnostic_counts.iter_mut().find(|(kind, _)| *kind == diagnostic.kind) {
             Some((_, count)) => *count += 1,
             None => self.diagnostic_counts.push((diagnostic.kind, 1)),
