@@ -3,10 +3,10 @@
 //! Nothing is opened here. Where a stat can't tell (a file that grew may have been rewritten), the
 //! plan says what to check. A file is called gone only if the folder it was in could be listed.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use hashbrown::{HashMap, HashSet};
-use transcript::layout::Found;
+use transcript::layout::{self, FileKind, Found};
 use transcript::time::Time;
 
 /// A file that was written within so many milliseconds before it was read may have been written
@@ -78,7 +78,7 @@ pub fn plan(seen: &[Seen], found: Vec<Found>, is_listed: impl Fn(&Seen) -> bool)
             Some(seen) => changes.extend(change(seen, found)),
             None => {
                 let from = found.inode.and_then(|inode| moved.remove(&inode));
-                match from.filter(|from| from.size <= found.size) {
+                match from.filter(|from| from.size <= found.size || is_renamed(&from.rel, &found)) {
                     Some(from) => {
                         taken.insert(from.file);
                         moves.push(Change::Moved(from.file, found));
@@ -94,6 +94,15 @@ pub fn plan(seen: &[Seen], found: Vec<Found>, is_listed: impl Fn(&Seen) -> bool)
     changes.extend(seen.iter().filter(gone).map(|s| Change::Gone(s.file)));
     moves.extend(changes);
     moves
+}
+
+/// Whether a file with the number of one that is not there any more must be that one. The number
+/// alone does not tell: the next file that is made gets it.
+pub fn is_renamed(from: &Path, found: &Found) -> bool {
+    let is_transcript = |kind: &FileKind| kind.is_transcript();
+    from.file_name() == found.rel.file_name()
+        && is_transcript(&found.kind)
+        && is_transcript(&layout::classify(from))
 }
 
 fn change(seen: &Seen, found: Found) -> Option<Change> {
