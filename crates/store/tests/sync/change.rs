@@ -183,6 +183,35 @@ fn a_renamed_file_may_have_grown() {
     assert_as_fresh(&world);
 }
 
+/// Moved by whoever copies and deletes, or to another disk.
+#[test]
+fn a_transcript_copied_to_another_folder_and_deleted_has_moved() {
+    let (world, rel, mut lines, old) = two_turns();
+    let (to, more) = (transcript("b", 0), lines.say("with pleasure"));
+    world.write(&to, old.clone() + &more);
+    world.remove(&rel);
+    let report = world.sync();
+    assert_eq!((report.moved, report.new, report.gone), (1, 0, 0));
+    assert_eq!(world.generations(), [(old + &more).into_bytes()]);
+    assert_as_fresh(&world);
+}
+
+#[test]
+fn a_renamed_file_may_have_been_rewritten() {
+    for new in
+        ["polish the quartz", "polish the quartz and take it for a ride ".repeat(20).as_str()]
+    {
+        let (world, rel, _, old) = two_turns();
+        let to = transcript("b", 0);
+        world.rename(&rel, &to);
+        world.write(&to, Lines::new(A, "new").ask(new));
+        let report = world.sync();
+        assert_eq!((report.moved, report.new, report.gone), (1, 0, 0));
+        world.assert_kept(&old);
+        assert_as_fresh(&world);
+    }
+}
+
 /// The number of a deleted file is given to the next one that is made.
 #[test]
 fn another_file_with_the_number_of_a_gone_one_is_no_rename() {

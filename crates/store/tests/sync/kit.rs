@@ -41,8 +41,11 @@ const STEP: i64 = 10_000;
 impl World {
     /// Both empty.
     pub fn new() -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
-        Self { home: testkit::Home::new(), folder, clock: Cell::new(1_700_000_000_000) }
+        Self {
+            home: testkit::Home::new(),
+            folder: in_memory(),
+            clock: Cell::new(1_700_000_000_000),
+        }
     }
 
     pub fn root(&self) -> PathBuf {
@@ -200,6 +203,13 @@ impl World {
     pub fn index_path(&self) -> PathBuf {
         store::index::Index::folder(self.store().folder())
     }
+}
+
+/// A folder for a store. What is kept waits for the disk, and hundreds of syncs would wait long;
+/// where the system has a disk in memory, they don't.
+fn in_memory() -> tempfile::TempDir {
+    let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
+    folder.expect("a folder")
 }
 
 fn list(folder: &Path, all: &mut BTreeMap<PathBuf, (u64, SystemTime, Vec<u8>)>) {
