@@ -160,7 +160,14 @@ pub fn sync(
     work.run(&mut archive, watch)?;
     let keep::Work { mut report, problems, .. } = work;
     if !report.is_stopped {
-        derive::derive(store, &archive, homes, watch, &mut report)?;
+        let mut derive = || derive::derive(store, &archive, homes, watch, &mut report);
+        match derive() {
+            Err(SyncError::Catalog(error)) if error.is_damage() => {
+                Catalog::remove(store.folder());
+                derive()?;
+            }
+            derived => derived?,
+        }
     }
     Ok((report, problems))
 }
