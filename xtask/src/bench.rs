@@ -47,15 +47,9 @@ const NAMES: [&str; 5] = ["list", "errors", "parse", "memory", "tail"];
 fn one(name: &str, options: &Options, recount: &Recount) -> Result<Vec<Report>, String> {
     let runs = options.runs;
     Ok(match name {
-        "list" => vec![command::list(&options.home(Shape::Seeds)?, recount, runs)?],
+        "list" => each(options, &SHAPES, |home| command::list(home, recount, runs))?,
         "errors" => vec![command::errors(&options.home(Shape::Seeds)?, recount, runs)?],
-        "parse" if options.home.is_some() => {
-            vec![parse::parse(&options.home(Shape::Seeds)?, runs)?]
-        }
-        "parse" => vec![
-            parse::parse(&options.home(Shape::Seeds)?, runs)?,
-            parse::parse(&options.home(Shape::Lean)?, runs)?,
-        ],
+        "parse" => each(options, &[Shape::Seeds, Shape::Lean], |home| parse::parse(home, runs))?,
         _ => {
             let Some(home) = options.big_home()? else {
                 println!("{name}: left out, it needs 12 GB of free disk or --big\n");
@@ -65,6 +59,19 @@ fn one(name: &str, options: &Options, recount: &Recount) -> Result<Vec<Report>, 
             vec![measure(&home, recount, runs)?]
         }
     })
+}
+
+/// Homes that differ in what they cost: long lines, short ones, many files, one file.
+const SHAPES: [Shape; 4] = [Shape::Seeds, Shape::Lean, Shape::ManySmall, Shape::OneHuge];
+
+/// Measures on a home of each shape, or on the one that was given.
+fn each(
+    options: &Options,
+    shapes: &[Shape],
+    measure: impl Fn(&Home) -> Result<Report, String>,
+) -> Result<Vec<Report>, String> {
+    let shapes = if options.home.is_some() { &shapes[..1] } else { shapes };
+    shapes.iter().map(|&shape| measure(&options.home(shape)?)).collect()
 }
 
 #[derive(Debug, PartialEq)]

@@ -7,18 +7,29 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use transcript::layout::Problem;
+use transcript::layout::{Found, Problem};
 
 /// No file that is read whole is larger.
 const WHOLE_MOST: u64 = 64 << 20;
 /// A block of lines. A line longer than this comes in parts.
 const BLOCK: usize = 8 << 20;
 
+/// A whole file, on disk or kept.
+pub fn whole_of(found: &Found) -> Result<Vec<u8>, Problem> {
+    let source = found.open()?;
+    limited(&found.path, source.reader(0))
+}
+
 /// A whole file.
 pub fn whole(path: &Path) -> Result<Vec<u8>, Problem> {
+    let file = File::open(path).map_err(|error| Problem::new(path, error))?;
+    limited(path, file)
+}
+
+fn limited(path: &Path, input: impl Read) -> Result<Vec<u8>, Problem> {
     let read = || {
         let mut bytes = Vec::new();
-        File::open(path)?.take(WHOLE_MOST + 1).read_to_end(&mut bytes)?;
+        input.take(WHOLE_MOST + 1).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > WHOLE_MOST {
             return Err(io::Error::other("it is larger than any file of its kind should be"));
         }
@@ -32,6 +43,8 @@ pub fn whole(path: &Path) -> Result<Vec<u8>, Problem> {
 pub enum Input<'a> {
     /// A file.
     Path(&'a Path),
+    /// A file that was found, on disk or kept.
+    Found(&'a Found),
     /// Standard input.
     Stdin,
 }
@@ -41,7 +54,12 @@ pub fn blocks<E: From<Problem>>(
     input: Input<'_>,
     each: impl FnMut(u64, &[u8]) -> Result<(), E>,
 ) -> Result<(), E> {
-    let (path, reader): (_, Box<dyn Read>) = match input {
+    let source;
+    let (path, reader): (_, Box<dyn Read + '_>) = match input {
+        Input::Found(found) => {
+            source = found.open()?;
+            (found.path.as_path(), Box::new(source.reader(0)))
+        }
         Input::Stdin => (Path::new("standard input"), Box::new(io::stdin())),
         Input::Path(path) => {
             (path, Box::new(File::open(path).map_err(|error| Problem::new(path, error))?))

@@ -1,13 +1,14 @@
 //! What every command is given: the flags, the folders, the clock, the two outputs.
 
-use std::path::PathBuf;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use report::filter::{Period, ProjectFilter};
 use store::folder::Store;
 use tempfile::TempDir;
 use transcript::diagnostic::{Diagnostic, DiagnosticKind};
-use transcript::layout::{self, Found, Problem};
+use transcript::layout::{self, FileKind, Found, Problem};
 
 use crate::args::Global;
 use crate::demo;
@@ -38,6 +39,8 @@ pub struct Run {
     /// The store of the sample, removed at the end.
     sample_store: Option<TempDir>,
     damaged: Damaged,
+    /// Sessions of which only the store has the files.
+    kept_sessions: usize,
 }
 
 /// How much of what was read was no record.
@@ -72,6 +75,7 @@ impl Run {
             sample: None,
             sample_store: None,
             damaged: Damaged::default(),
+            kept_sessions: 0,
         }
     }
 
@@ -117,9 +121,39 @@ impl Run {
         for root in self.roots()? {
             let walk = layout::walk(&root);
             walk.problems.into_iter().for_each(|problem| self.talk.skip(problem));
-            homes.push(Home { root, files: walk.files });
+            let kept = self.kept(&root, &walk.files, |_| true)?;
+            let files = walk.files.into_iter().chain(kept).collect();
+            homes.push(Home { root, files });
         }
         Ok(homes)
+    }
+
+    /// Files of a Claude folder that are in the store and not on disk any more. A store that can't
+    /// be read is said and left out: what is on disk can still be answered.
+    pub fn kept(
+        &mut self,
+        root: &Path,
+        here: &[Found],
+        wanted: impl Fn(&FileKind) -> bool,
+    ) -> Result<Vec<Found>, CliError> {
+        let store = self.store()?;
+        if !store.exists() {
+            return Ok(Vec::new());
+        }
+        let here: HashSet<&Path> = here.iter().map(|found| found.rel.as_path()).collect();
+        let root = root.canonicalize().unwrap_or_else(|_| root.to_path_buf());
+        let is_gone = |rel: &Path| !here.contains(rel) && wanted(&layout::classify(rel));
+        match store::sync::kept_files(&store, &root, is_gone) {
+            Ok(kept) => {
+                let sessions = kept.iter().filter(|f| matches!(f.kind, FileKind::Session { .. }));
+                self.kept_sessions = self.kept_sessions.max(sessions.count());
+                Ok(kept)
+            }
+            Err(error) => {
+                self.talk.note(format!("The store is left out: {error}"));
+                Ok(Vec::new())
+            }
+        }
     }
 
     /// The projects that a `--project` stands for; `.` is this folder.
@@ -193,6 +227,11 @@ impl Run {
             let places = counted(self.damaged.places, "damaged place");
             let files = counted(self.damaged.files, "file");
             self.talk.note(format!("{places} in {files} left out; `recount doctor` shows where"));
+        }
+        if self.kept_sessions > 0 {
+            let sessions = counted(self.kept_sessions, "session");
+            let its = if self.kept_sessions == 1 { "its" } else { "their" };
+            self.talk.note(format!("{sessions} read from the store: {its} files are gone"));
         }
         self.talk.finish(result)
     }

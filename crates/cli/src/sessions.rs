@@ -50,8 +50,7 @@ impl OpenSession {
         let (library, _) = self.known.as_ref()?;
         let file = agent.file?;
         let found = &library.cards[file].found;
-        let read =
-            || Ok((read_session(found, library.copies_of(file))?, Source::open(&found.path)?));
+        let read = || Ok((read_session(found, library.copies_of(file))?, found.open()?));
         Some(read())
     }
 }
@@ -63,7 +62,8 @@ impl Run {
         for root in self.roots()? {
             let walk = layout::walk_projects(&root);
             walk.problems.into_iter().for_each(|problem| self.talk.skip(problem));
-            files.extend(walk.files);
+            let kept = self.kept(&root, &walk.files, FileKind::is_transcript)?;
+            files.extend(in_order(walk.files, kept));
         }
         Ok(files)
     }
@@ -137,6 +137,15 @@ impl Run {
     }
 }
 
+/// Files in the order of their paths.
+fn in_order(mut files: Vec<Found>, kept: Vec<Found>) -> Vec<Found> {
+    if !kept.is_empty() {
+        files.extend(kept);
+        files.sort_by(|a, b| a.rel.as_os_str().cmp(b.rel.as_os_str()));
+    }
+    files
+}
+
 fn lone_id(path: &Path) -> SessionId {
     SessionId::new(path.file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned()))
 }
@@ -165,7 +174,7 @@ fn with_agents(found: &Found) -> Option<Library> {
 fn known(library: Library, id: SessionId) -> Result<OpenSession, CliError> {
     let item = library.session(id.as_str()).expect("it was found in the library");
     let (session, files) = library.read(item)?;
-    let sources = files.iter().map(|f| Source::open(&f.path)).collect::<Result<_, _>>()?;
+    let sources = files.iter().map(Found::open).collect::<Result<_, _>>()?;
     Ok(OpenSession { session, sources, known: Some((library, id)), _spool: None })
 }
 

@@ -19,6 +19,7 @@ mod cli {
     mod readme;
     mod segments;
     mod show;
+    mod store;
     mod todos;
     mod tree;
 }

@@ -682,6 +682,7 @@ mod tests {
             name: name(version),
             size: 1,
             modified: time,
+            kept: None,
         };
         // `fork` has copies of what `own` recorded; of `old` there is no transcript.
         let recorded = vec![row("fork", 1), row("own", 1), row("own", 2)];

@@ -50,7 +50,9 @@ impl Pulse {
     /// Whether a session goes on.
     pub fn life(&self, library: &Library, item: &SessionItem) -> Life {
         let named = |r: &Running| r.session.as_ref() == Some(&item.id);
-        let modified = item.file.and_then(|f| library.cards[f].found.modified);
+        // What is kept and not on disk any more is not written to.
+        let file = item.file.map(|f| &library.cards[f].found).filter(|f| f.kept.is_none());
+        let modified = file.and_then(|found| found.modified);
         let is_fresh = !self.has_registry
             && modified.zip(self.now).is_some_and(|(m, now)| (0..FRESH_MS).contains(&now.since(m)));
         if self.running.iter().any(named) || is_fresh {

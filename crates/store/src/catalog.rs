@@ -22,7 +22,7 @@ pub use row::{CommitRow, FileRow, PrRow, SessionRow, TouchRow, rows};
 pub use shape::{Places, Shape, Spot};
 
 /// What the tables mean. Raised with every change to them or to what is read from the files.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 const SCHEMA: &str = include_str!("catalog/schema.sql");
 
@@ -37,6 +37,20 @@ pub enum CatalogError {
         /// What it says.
         source: rusqlite::Error,
     },
+}
+
+impl CatalogError {
+    /// Whether the catalog itself is wrong, and not something that passes: then it has to be made
+    /// anew.
+    pub fn is_damage(&self) -> bool {
+        use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase, Unknown};
+        let Self::Database { source, .. } = self;
+        match source.sqlite_error_code() {
+            Some(code) => matches!(code, DatabaseCorrupt | NotADatabase | Unknown),
+            // A value that is none of its column.
+            None => true,
+        }
+    }
 }
 
 /// A number for a file, the archive's own.
@@ -58,15 +72,21 @@ impl Catalog {
     /// read.
     pub fn open(folder: &Path) -> Result<Self, CatalogError> {
         let path = folder.join(file_name());
-        Self::open_file(&path).or_else(|_| {
-            for end in ["", "-wal", "-shm"] {
-                let mut name = path.clone().into_os_string();
-                name.push(end);
-                // What is not there need not go.
-                let _ = std::fs::remove_file(name);
+        Self::open_file(&path).or_else(|error| {
+            if !error.is_damage() {
+                return Err(error);
             }
+            Self::remove(folder);
             Self::open_file(&path)
         })
+    }
+
+    /// Throws the catalog away.
+    pub fn remove(folder: &Path) {
+        for end in ["", "-wal", "-shm"] {
+            // What is not there need not go.
+            let _ = std::fs::remove_file(folder.join(file_name() + end));
+        }
     }
 
     fn open_file(path: &Path) -> Result<Self, CatalogError> {
@@ -109,17 +129,25 @@ impl Catalog {
 
     /// How often it was written to. The text index remembers the number it was made from.
     pub fn edition(&self) -> Result<u64, CatalogError> {
-        let edition =
-            self.db.query_row("SELECT value FROM number WHERE name = 'edition'", (), |row| {
-                row.get::<_, i64>(0)
-            });
-        Ok(edition.optional().map_err(self.failed())?.unwrap_or(0) as u64)
+        self.number("edition")
+    }
+
+    /// What [`Writer::join`] was told of the files it joined.
+    pub fn joined(&self) -> Result<u64, CatalogError> {
+        self.number("joined")
+    }
+
+    fn number(&self, name: &str) -> Result<u64, CatalogError> {
+        let sql = "SELECT value FROM number WHERE name = ?1";
+        let number = self.db.query_row(sql, [name], |row| row.get::<_, i64>(0));
+        Ok(number.optional().map_err(self.failed())?.unwrap_or(0).cast_unsigned())
     }
 
     /// How far each file has been read.
     pub fn files(&self) -> Result<Vec<FileRow>, CatalogError> {
         let read = || {
-            let sql = "SELECT id, generation, size, edition, session FROM file ORDER BY id";
+            let sql =
+                "SELECT id, generation, size, edition, session, read_as FROM file ORDER BY id";
             let mut rows = self.db.prepare(sql)?;
             let rows = rows.query_map((), FileRow::of)?;
             rows.collect::<rusqlite::Result<Vec<_>>>()
@@ -261,78 +289,90 @@ impl Writer<'_> {
         self.edition
     }
 
-    /// A file has been read up to `size` of this generation.
-    pub fn file(&self, file: FileId, generation: i64, size: u64) -> Result<(), CatalogError> {
-        let sql = "INSERT INTO file (id, generation, size, edition) VALUES (?1, ?2, ?3, ?4)
-            ON CONFLICT (id) DO UPDATE SET generation = ?2, size = ?3, edition = ?4";
-        self.run(sql, params![file, generation, size as i64, self.edition as i64]).map(drop)
+    /// A file has been read up to `size` of this generation. What it was read as, if it is a
+    /// transcript, depends on its name: under another one it says something else.
+    pub fn file(
+        &self,
+        file: FileId,
+        generation: i64,
+        size: u64,
+        read_as: Option<&str>,
+    ) -> Result<(), CatalogError> {
+        let sql = "INSERT INTO file (id, generation, size, edition, read_as)
+            VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (id)
+            DO UPDATE SET generation = ?2, size = ?3, edition = ?4, read_as = ?5";
+        self.run(sql, params![file, generation, size as i64, self.edition as i64, read_as])
+            .map(drop)
     }
 
-    /// A file is no longer in the archive.
+    /// A file is no transcript any more.
     pub fn forget(&self, file: FileId) -> Result<(), CatalogError> {
         for table in ["transcript", "touch", "commit_made", "pr"] {
             self.run(&format!("DELETE FROM {table} WHERE file = ?1"), [file])?;
         }
-        self.run("DELETE FROM file WHERE id = ?1", [file]).map(drop)
+        self.run("UPDATE file SET session = NULL WHERE id = ?1", [file]).map(drop)
     }
 
-    /// What a transcript says. Its rows are in the order of the file, so that of a file that grew
-    /// only the new ones are written.
-    pub fn transcript(&self, read: &Transcript, is_grown: bool) -> Result<(), CatalogError> {
+    /// What a transcript says. Of a file that grew most rows are what they were, but not all: what
+    /// it says later may change what counts of what it said before.
+    pub fn transcript(&self, read: &Transcript) -> Result<(), CatalogError> {
         let sql = "INSERT INTO transcript (file, state, card, shape, places)
             VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (file)
             DO UPDATE SET state = ?2, card = ?3, shape = ?4, places = ?5";
         self.run(sql, params![read.file, read.state, read.card, read.shape, read.places])?;
-        let skip = |table| match is_grown {
-            true => self.count(table, read.file),
-            false => {
-                self.run(&format!("DELETE FROM {table} WHERE file = ?1"), [read.file]).map(|_| 0)
-            }
-        };
-        for (at, row) in read.touches.iter().enumerate().skip(skip("touch")?) {
+        let counts = [read.touches.len(), read.commits.len(), read.prs.len()];
+        for (table, count) in ["touch", "commit_made", "pr"].into_iter().zip(counts) {
+            let sql = format!("DELETE FROM {table} WHERE file = ?1 AND number >= ?2");
+            self.run(&sql, params![read.file, count as i64])?;
+        }
+        for (at, row) in read.touches.iter().enumerate() {
             self.touch(read.file, at, row)?;
         }
-        for (at, row) in read.commits.iter().enumerate().skip(skip("commit_made")?) {
+        for (at, row) in read.commits.iter().enumerate() {
             let sql = "INSERT INTO commit_made (file, number, entry, time, hash, branch, subject)
-                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (file, number)
+                DO UPDATE SET entry = ?3, time = ?4, hash = ?5, branch = ?6, subject = ?7
+                WHERE (entry, time, hash, branch, subject) IS NOT (?3, ?4, ?5, ?6, ?7)";
             let time = row.time.map(|t| t.0);
             self.run(
                 sql,
                 params![read.file, at as i64, row.entry, time, row.hash, row.branch, row.subject],
             )?;
         }
-        for (at, row) in read.prs.iter().enumerate().skip(skip("pr")?) {
+        for (at, row) in read.prs.iter().enumerate() {
             let sql = "INSERT INTO pr (file, number, time, pr, url, repository)
-                VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+                VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (file, number)
+                DO UPDATE SET time = ?3, pr = ?4, url = ?5, repository = ?6
+                WHERE (time, pr, url, repository) IS NOT (?3, ?4, ?5, ?6)";
             let (time, pr) = (row.time.map(|t| t.0), row.number.map(|n| n as i64));
             self.run(sql, params![read.file, at as i64, time, pr, row.url, row.repository])?;
         }
         Ok(())
     }
 
-    fn count(&self, table: &str, file: FileId) -> Result<usize, CatalogError> {
-        let sql = format!("SELECT count(*) FROM {table} WHERE file = ?1");
-        let mut query = self.catalog.db.prepare_cached(&sql).map_err(self.catalog.failed())?;
-        let count: i64 =
-            query.query_row([file], |row| row.get(0)).map_err(self.catalog.failed())?;
-        Ok(count as usize)
-    }
-
     fn touch(&self, file: FileId, at: usize, row: &TouchRow) -> Result<(), CatalogError> {
         let sql =
             "INSERT INTO touch (file, number, entry, time, path, tool, added, removed, created)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT (file, number)
+            DO UPDATE SET entry = ?3, time = ?4, path = ?5, tool = ?6, added = ?7, removed = ?8,
+                created = ?9
+            WHERE (entry, time, path, tool, added, removed, created)
+                IS NOT (?3, ?4, ?5, ?6, ?7, ?8, ?9)";
         let TouchRow { entry, time, path, tool, added, removed, created } = row;
         let time = time.map(|t| t.0);
         self.run(sql, params![file, at as i64, entry, time, path, tool, added, removed, created])
             .map(drop)
     }
 
+    fn number(&self, name: &str, value: u64) -> Result<(), CatalogError> {
+        let sql = "INSERT INTO number (name, value) VALUES (?1, ?2)
+            ON CONFLICT (name) DO UPDATE SET value = ?2";
+        self.run(sql, params![name, value.cast_signed()]).map(drop)
+    }
+
     /// Makes it so.
     pub fn commit(mut self) -> Result<u64, CatalogError> {
-        let sql = "INSERT INTO number (name, value) VALUES ('edition', ?1)
-            ON CONFLICT (name) DO UPDATE SET value = ?1";
-        self.run(sql, [self.edition as i64])?;
+        self.number("edition", self.edition)?;
         self.catalog.db.execute_batch("COMMIT").map_err(self.catalog.failed())?;
         self.is_done = true;
         Ok(self.edition)

@@ -10,9 +10,9 @@ mod derive;
 mod keep;
 pub mod plan;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use transcript::layout::{Found, Problem, Walk};
+use transcript::layout::{Problem, Walk};
 use transcript::time::Time;
 
 use crate::archive::{Access, ArchiveError};
@@ -160,17 +160,14 @@ pub fn sync(
     work.run(&mut archive, watch)?;
     let keep::Work { mut report, problems, .. } = work;
     if !report.is_stopped {
-        derive::derive(store, &archive, homes, watch, &mut report)?;
+        let mut derive = || derive::derive(store, &archive, homes, watch, &mut report);
+        match derive() {
+            Err(SyncError::Catalog(error)) if error.is_damage() => {
+                Catalog::remove(store.folder());
+                derive()?;
+            }
+            derived => derived?,
+        }
     }
     Ok((report, problems))
-}
-
-/// What the archive keeps of files that are not in the Claude folders any more, by folder.
-pub fn gone_files(store: &Store, root: &Path) -> Result<Vec<Found>, ArchiveError> {
-    kept_files(store, root, |row| row.gone)
-}
-
-/// The catalog, made from the archive if there is none.
-pub fn catalog(store: &Store) -> Result<Option<Catalog>, CatalogError> {
-    Catalog::read(store.folder())
 }

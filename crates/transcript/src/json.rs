@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use memchr::memchr;
+use memchr::{memchr, memchr_iter};
 use wide::u8x16;
 
 /// The text does not go on as JSON from byte `at`.
@@ -401,7 +401,7 @@ impl<'a> Cursor<'a> {
     #[inline]
     pub(crate) fn string(&mut self) -> Result<Str<'a>, Broken> {
         let start = self.pos + 1;
-        match string_end(self.bytes, start) {
+        match string_end::<2>(self.bytes, start) {
             Some(end) => {
                 self.pos = end + 1;
                 Ok(Str(&self.bytes[start..end]))
@@ -416,7 +416,7 @@ impl<'a> Cursor<'a> {
         let first = self.peek()?;
         let start = self.pos;
         let end = match first {
-            b'"' => string_end(self.bytes, start + 1).map(|end| end + 1),
+            b'"' => string_end::<4>(self.bytes, start + 1).map(|end| end + 1),
             b'{' | b'[' => container_end(self.bytes, start),
             b'-' | b'0'..=b'9' | b't' | b'f' | b'n' => scalar_end(self.bytes, start),
             _ => None,
@@ -433,39 +433,39 @@ impl<'a> Cursor<'a> {
 
 /// The closing quote of a string whose inside begins at `start`.
 ///
+/// Keys and ids end within a few bytes: those are looked at here, `NEAR` times sixteen at once and
+/// without a branch between, the rest is a call.
+#[inline(always)]
+fn string_end<const NEAR: usize>(bytes: &[u8], start: usize) -> Option<usize> {
+    let rest = bytes.get(start..)?;
+    let near = rest.as_chunks::<16>().0;
+    if let Some(near) = near.first_chunk::<NEAR>() {
+        let mut quotes = 0u64;
+        for (i, &part) in near.iter().enumerate() {
+            let found = u8x16::new(part).simd_eq(u8x16::splat(b'"')).to_bitmask();
+            quotes |= u64::from(found) << (16 * i);
+        }
+        let at = quotes.trailing_zeros() as usize;
+        if quotes != 0 && (at == 0 || rest[at - 1] != b'\\') {
+            return Some(start + at);
+        }
+    }
+    far_string_end(bytes, start)
+}
+
 /// Quotes are looked for, not escapes: text full of `\n` has far fewer `"` than `\`, and the run
 /// of backslashes before a quote says whether it is a real one.
-#[inline]
-fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
-    let mut from = start;
-    loop {
-        let quote = from + find_quote(bytes.get(from..)?)?;
-        if quote == start || bytes[quote - 1] != b'\\' || !is_escaped(&bytes[start..quote]) {
-            return Some(quote);
-        }
-        from = quote + 1;
-    }
+#[inline(never)]
+fn far_string_end(bytes: &[u8], start: usize) -> Option<usize> {
+    let inside = &bytes[start..];
+    let real = |&quote: &usize| !is_escaped(&inside[..quote]);
+    memchr_iter(b'"', inside).find(real).map(|quote| start + quote)
 }
 
 /// Whether what follows `before` is escaped by it: an odd run of backslashes.
+#[inline]
 fn is_escaped(before: &[u8]) -> bool {
     before.iter().rev().take_while(|&&b| b == b'\\').count() % 2 == 1
-}
-
-/// Keys and ids are short: a few bytes are cheaper to look at here than a call is.
-#[inline]
-fn find_quote(bytes: &[u8]) -> Option<usize> {
-    const NEAR: usize = 48;
-    let Some(near) = bytes.first_chunk::<NEAR>() else {
-        return memchr(b'"', bytes);
-    };
-    for (i, &part) in near.as_chunks::<16>().0.iter().enumerate() {
-        let quotes = u8x16::new(part).simd_eq(u8x16::splat(b'"')).to_bitmask();
-        if quotes != 0 {
-            return Some(i * 16 + quotes.trailing_zeros() as usize);
-        }
-    }
-    memchr(b'"', &bytes[NEAR..]).map(|at| at + NEAR)
 }
 
 /// One past the bracket that closes the one at `start`.
@@ -474,7 +474,7 @@ fn container_end(bytes: &[u8], start: usize) -> Option<usize> {
     let mut pos = start;
     loop {
         match *bytes.get(pos)? {
-            b'"' => pos = string_end(bytes, pos + 1)?,
+            b'"' => pos = string_end::<4>(bytes, pos + 1)?,
             b'{' | b'[' => depth += 1,
             b'}' | b']' => {
                 depth -= 1;

@@ -6,7 +6,7 @@
 
 use std::io::{self, Read};
 
-use memchr::memchr;
+use memchr::{memchr, memrchr};
 
 /// Lines up to this many bytes are held as they are.
 pub const HELD: usize = 32 << 20;
@@ -104,6 +104,46 @@ impl<R: Read> LineReader<R> {
         }
     }
 
+    /// Takes as many whole lines as are held, at least one, into `batch`; whether there were any.
+    pub(crate) fn next_batch(&mut self, batch: &mut Batch) -> io::Result<bool> {
+        let mut seen = 0;
+        loop {
+            if let Some(at) = memrchr(b'\n', &self.buffer[self.start + seen..self.end]) {
+                self.hand_over(seen + at + 1, batch);
+                return Ok(true);
+            }
+            seen = self.end - self.start;
+            if self.at_end {
+                self.hand_over(seen, batch);
+                return Ok(seen > 0);
+            }
+            if seen >= HELD {
+                let line = self.condensed()?;
+                (batch.start, batch.offset, batch.length) = (0, line.offset, line.length);
+                batch.buffer.clear();
+                batch.buffer.extend_from_slice(line.bytes);
+                batch.end = batch.buffer.len();
+                return Ok(true);
+            }
+            self.fill()?;
+        }
+    }
+
+    /// Gives `length` bytes away with their buffer and goes on with the other one.
+    fn hand_over(&mut self, length: usize, batch: &mut Batch) {
+        let rest = self.start + length..self.end;
+        std::mem::swap(&mut self.buffer, &mut batch.buffer);
+        (batch.start, batch.end) = (self.start, rest.start);
+        (batch.offset, batch.length) = (self.offset, length as u64);
+        let rest = &batch.buffer[rest];
+        if self.buffer.len() < rest.len() {
+            self.buffer.resize(rest.len(), 0);
+        }
+        self.buffer[..rest.len()].copy_from_slice(rest);
+        (self.start, self.end) = (0, rest.len());
+        self.offset += length as u64;
+    }
+
     fn take(&mut self, length: usize) -> Line<'_> {
         let bytes = self.start..self.start + length;
         let line_offset = self.offset;
@@ -169,6 +209,27 @@ impl<R: Read> LineReader<R> {
         let offset = self.offset;
         self.offset += length;
         Ok(Line { offset, length, bytes: &self.buffer[..line] })
+    }
+}
+
+/// Lines that were read together, with a buffer of their own.
+#[derive(Debug, Default)]
+pub(crate) struct Batch {
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+    offset: u64,
+    /// Bytes in the file: more than are held if it is one line that was cut down.
+    length: u64,
+}
+
+impl Batch {
+    /// Its lines.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = Line<'_>> {
+        let bytes = &self.buffer[self.start..self.end];
+        let cut_down = self.length - bytes.len() as u64;
+        Lines::new(bytes, self.offset)
+            .map(move |line| Line { length: line.length + cut_down, ..line })
     }
 }
 

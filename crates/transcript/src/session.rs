@@ -22,6 +22,7 @@ mod fact;
 mod fork;
 mod node;
 mod resolve;
+mod share;
 mod state;
 mod turn;
 

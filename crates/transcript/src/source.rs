@@ -11,6 +11,9 @@ use crate::session::{Builder, Node, Options, Session};
 /// How much of a file's end is read first.
 const TAIL_STEP: u64 = 256 << 10;
 
+/// From this many bytes on, several cores share the reading of one file.
+const LARGE: u64 = 16 << 20;
+
 /// The end of a transcript.
 #[derive(Debug)]
 pub struct Tail {
@@ -90,11 +93,16 @@ impl Source {
 
     /// Reads on from where `builder` stands.
     pub fn read_into(&self, builder: &mut Builder) -> Result<(), Problem> {
-        builder.read(self.reader(builder.consumed())).map_err(|error| self.problem(error))
+        let from = builder.consumed();
+        let read = match self.size()?.saturating_sub(from) {
+            LARGE.. => builder.read_shared(self.reader(from)),
+            _ => builder.read(self.reader(from)),
+        };
+        read.map_err(|error| self.problem(error))
     }
 
     /// Reads from `offset` to the end.
-    pub fn reader(&self, offset: u64) -> impl io::Read + '_ {
+    pub fn reader(&self, offset: u64) -> impl io::Read + Send + '_ {
         At { file: &self.file, offset }
     }
 

@@ -183,7 +183,7 @@ pub fn list(home: &Home, recount: &Recount, runs: usize) -> Result<Report, Strin
     ];
     let rows = race(&contenders, runs);
     let verdicts = vec![times(&rows, "recount list, × `wc -l`")];
-    Ok(report("list", home, &rows, runs, verdicts))
+    Ok(report(&format!("list-{}", home.name), home, &rows, runs, verdicts))
 }
 
 /// The names of all files of a home, each ended by NUL, as `wc` and `xargs` take them.

@@ -8,7 +8,7 @@ use store::archive::{Access, Effort, Report, path_of};
 use store::catalog::{Catalog, SessionRow};
 use store::sync::SyncError;
 use transcript::id::SessionId;
-use transcript::layout::FileKind;
+use transcript::layout::{self, FileKind};
 use transcript::time::Time;
 
 use super::short;
@@ -337,10 +337,12 @@ fn expiring(args: &ExpiringArgs, run: &mut Run) -> Result<Answer, CliError> {
     let kept = Kept::read(run)?;
     let until = in_days(run.clock.time(), args.days);
     let mut all = Vec::new();
-    for home in run.homes()? {
-        let retention = Retention::of(&home.root);
-        let root = home.root.canonicalize().unwrap_or_else(|_| home.root.clone());
-        for (end, found) in retention.ends(&home.files) {
+    for root in run.roots()? {
+        let walk = layout::walk_projects(&root);
+        walk.problems.into_iter().for_each(|problem| run.talk.skip(problem));
+        let retention = Retention::of(&root);
+        let root = root.canonicalize().unwrap_or(root);
+        for (end, found) in retention.ends(&walk.files) {
             let FileKind::Session { session: id, .. } = &found.kind else { continue };
             if end < until {
                 all.push(Expiring {

@@ -1,7 +1,6 @@
 //! `recount doctor`: drift and damage.
 
 use std::collections::{BTreeMap, HashSet};
-use std::fs::File;
 
 use report::doctor::Findings;
 use transcript::layout::{FileKind, Found, Problem};
@@ -92,8 +91,11 @@ fn inspect(run: &mut Run, homes: &[Home]) -> Vec<Finding> {
         .par_iter()
         .with_max_len(1)
         .map(|found| {
-            let open = || Findings::of(File::open(&found.path)?);
-            let findings = open().map_err(|error| Problem::new(&found.path, error));
+            let open = |source: transcript::source::Source| {
+                let read = Findings::of(source.reader(0));
+                read.map_err(|error| Problem::new(&found.path, error))
+            };
+            let findings = found.open().and_then(open);
             progress.step(found.size);
             findings.map(|f| (f, found.path.display().to_string()))
         })
@@ -145,7 +147,7 @@ fn stale_indexes(run: &mut Run, homes: &[Home]) -> Vec<Finding> {
     for home in homes {
         for found in &home.files {
             let FileKind::SessionsIndex { project_slug } = &found.kind else { continue };
-            let Some(bytes) = run.or_skip(read::whole(&found.path)) else { continue };
+            let Some(bytes) = run.or_skip(read::whole_of(found)) else { continue };
             let (index, odd) = index::parse(&bytes);
             run.count_damage(&odd);
             let there: HashSet<&str> = home

@@ -218,13 +218,20 @@ fn strays(run: &mut Run, library: &Library, given: &str) -> Vec<ChangeRow> {
 /// The backups that are there.
 fn backups(run: &mut Run) -> Result<Vec<BackupFile>, CliError> {
     let mut all = Vec::new();
-    for folder in run.roots()?.iter().map(|root| root.join("file-history")) {
-        if !folder.is_dir() {
-            continue;
-        }
-        let (backups, problems) = backup::backups(&folder);
-        all.extend(backups);
+    for root in run.roots()? {
+        let folder = root.join("file-history");
+        let (backups, problems) = match folder.is_dir() {
+            true => backup::backups(&folder),
+            false => Default::default(),
+        };
         problems.into_iter().for_each(|problem| run.talk.skip(problem));
+        let is_backup = |kind: &FileKind| matches!(kind, FileKind::FileHistory { .. });
+        let kept = run.kept(&root, &[], is_backup)?.into_iter().filter_map(backup::of_found);
+        let is_new = |kept: &BackupFile| {
+            !backups.iter().any(|b| b.session == kept.session && b.name == kept.name)
+        };
+        let kept: Vec<BackupFile> = kept.filter(is_new).collect();
+        all.extend(backups.into_iter().chain(kept));
     }
     Ok(all)
 }
@@ -264,9 +271,14 @@ struct Sources {
 }
 
 impl Sources {
-    fn hunks(&mut self, row: &ChangeRow) -> Result<Vec<Hunk>, Problem> {
+    fn hunks(&mut self, all: &All, row: &ChangeRow) -> Result<Vec<Hunk>, Problem> {
         if !self.open.contains_key(&row.file) {
-            self.open.insert(row.file.clone(), Source::open(&row.file)?);
+            let mut found = all.library.cards.iter().map(|card| &card.found);
+            let source = match found.find(|found| found.path == row.file) {
+                Some(found) => found.open()?,
+                None => Source::open(&row.file)?,
+            };
+            self.open.insert(row.file.clone(), source);
         }
         file::hunks(&row.event, &self.open[&row.file])
     }
@@ -280,7 +292,7 @@ fn json(
 ) -> Result<(), CliError> {
     for row in &log.changes {
         let hunks = match &mut sources {
-            Some(sources) => run.or_skip(sources.hunks(row)).unwrap_or_default(),
+            Some(sources) => run.or_skip(sources.hunks(all, row)).unwrap_or_default(),
             None => Vec::new(),
         };
         run.out.json(&FileChange::new(row, all.title(&row.session), &hunks))?;
@@ -305,7 +317,7 @@ fn print_changes(
     for (row, line) in log.changes.iter().zip(&lines[1..]) {
         run.out.line(line)?;
         if let Some(sources) = &mut sources {
-            let hunks = run.or_skip(sources.hunks(row)).unwrap_or_default();
+            let hunks = run.or_skip(sources.hunks(all, row)).unwrap_or_default();
             hunks.iter().try_for_each(|hunk| print_hunk(run, hunk))?;
         }
     }

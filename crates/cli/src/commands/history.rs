@@ -97,7 +97,7 @@ fn read_home(run: &mut Run, home: &Home) -> Vec<Prompt> {
     let mut prompts = Vec::new();
     for found in home.files.iter().filter(|found| found.kind == FileKind::History) {
         let mut odd = Vec::new();
-        let read = read::blocks(Input::Path(&found.path), |_, block| {
+        let read = read::blocks(Input::Found(found), |_, block| {
             let (part, part_odd) = file::parse(block);
             prompts.extend(part);
             odd.extend(part_odd);

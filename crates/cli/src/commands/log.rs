@@ -61,9 +61,13 @@ pub fn run(args: &LogArgs, run: &mut Run) -> Result<Answer, CliError> {
         Some(SessionName::Path(path)) => show(run, &filter, Input::Path(path)),
         Some(SessionName::Stdin) => show(run, &filter, Input::Stdin),
         Some(name) => {
-            let candidates = candidates(&run.homes()?);
+            let homes = run.homes()?;
+            let candidates = candidates(&homes);
             match name::resolve(Noun::Log, name, &candidates, &run.here()?)? {
-                Resolved::Session(candidate) => show(run, &filter, Input::Path(&candidate.path)),
+                Resolved::Session(candidate) => {
+                    let log = logs(&homes).find(|found| found.path == candidate.path);
+                    show(run, &filter, log.map_or(Input::Path(&candidate.path), Input::Found))
+                }
                 Resolved::Path(path) => show(run, &filter, Input::Path(path)),
                 Resolved::Stdin => show(run, &filter, Input::Stdin),
             }

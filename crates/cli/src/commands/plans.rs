@@ -55,7 +55,7 @@ fn read_plans(run: &mut Run) -> Result<Vec<Plan>, CliError> {
     let mut plans = Vec::new();
     for found in files {
         progress.step(found.size);
-        if let Some(bytes) = run.or_skip(read::whole(&found.path)) {
+        if let Some(bytes) = run.or_skip(read::whole_of(found)) {
             plans.extend(Plan::new(found.path.clone(), found.modified, &bytes));
         }
     }

@@ -81,7 +81,7 @@ fn read_lists(run: &mut Run, homes: &[Home]) -> Vec<List> {
     let (mut lists, mut tasks) = (Vec::new(), Vec::new());
     for found in files {
         progress.step(found.size);
-        let Some(bytes) = run.or_skip(read::whole(&found.path)) else {
+        let Some(bytes) = run.or_skip(read::whole_of(found)) else {
             continue;
         };
         let modified = found.modified;

@@ -27,14 +27,23 @@ pub struct SearchHit {
     place: &'static str,
     /// The words around the match.
     snippet: String,
-    /// Where the matches are in the snippet: first byte and the one after the last.
-    marks: Vec<(usize, usize)>,
+    /// Where the matches are in the snippet.
+    marks: Vec<Mark>,
     /// The transcript.
     file: String,
     /// The transcript is not on disk any more, and read from the store.
     gone: bool,
     /// The command that shows it.
     open: String,
+}
+
+/// A match in a snippet, in bytes.
+#[derive(Debug, Serialize)]
+pub struct Mark {
+    /// Its first byte.
+    start: usize,
+    /// The byte after its last.
+    end: usize,
 }
 
 impl SearchHit {
@@ -51,7 +60,12 @@ impl SearchHit {
             role: hit.role.name(),
             place: hit.place.name(),
             snippet: hit.snippet.text.clone(),
-            marks: hit.snippet.marks.iter().map(|mark| (mark.start, mark.end)).collect(),
+            marks: hit
+                .snippet
+                .marks
+                .iter()
+                .map(|mark| Mark { start: mark.start, end: mark.end })
+                .collect(),
             file: hit.path.display().to_string(),
             gone: hit.is_gone,
             open,

@@ -59,9 +59,10 @@ impl Catalog {
 }
 
 impl Writer<'_> {
-    /// Writes the sessions that all transcripts make.
-    pub fn join(&self, files: Vec<(FileId, Found)>) -> Result<(), CatalogError> {
+    /// Writes the sessions that all transcripts make; [`Catalog::joined`] gives `from` from then on.
+    pub fn join(&self, files: Vec<(FileId, Found)>, from: u64) -> Result<(), CatalogError> {
         let joined = self.catalog.library(files)?;
+        self.number("joined", from)?;
         self.shapes(&joined)?;
         self.owners(&joined)?;
         let mut known: HashMap<Box<str>, Vec<u8>> = self.digests()?;

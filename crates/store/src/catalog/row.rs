@@ -17,6 +17,8 @@ pub struct FileRow {
     pub generation: i64,
     /// How much of it.
     pub size: u64,
+    /// As what, see [`super::Writer::file`].
+    pub read_as: Option<String>,
     /// The edition in which that was written.
     pub edition: u64,
     /// The session it belongs to.
@@ -31,6 +33,7 @@ impl FileRow {
             size: row.get::<_, i64>(2)? as u64,
             edition: row.get::<_, i64>(3)? as u64,
             session: row.get::<_, Option<Box<str>>>(4)?.map(SessionId::new),
+            read_as: row.get(5)?,
         })
     }
 }

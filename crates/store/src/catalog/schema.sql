@@ -3,11 +3,13 @@ CREATE TABLE IF NOT EXISTS number (
     value INTEGER NOT NULL
 ) WITHOUT ROWID;
 
--- How far each file of the archive has been read. `session` is whose it is, once all are joined.
+-- How far each file of the archive has been read, and as what: nothing if it is no transcript.
+-- `session` is whose it is, once all are joined.
 CREATE TABLE IF NOT EXISTS file (
     id INTEGER PRIMARY KEY,
     generation INTEGER NOT NULL,
     size INTEGER NOT NULL,
+    read_as TEXT,
     edition INTEGER NOT NULL,
     session TEXT
 );

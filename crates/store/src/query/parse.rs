@@ -131,12 +131,15 @@ impl<'a> Parser<'a> {
         };
         // Prose (`error: no such file`) or a path (`std::fs`, `file://`, `C:\x`).
         let is_prose = value.starts_with(char::is_whitespace) && !value.trim().is_empty();
-        if is_prose || value.starts_with([':', '/', '\\']) {
+        if is_prose || value.starts_with(':') || value.starts_with("//") {
             return Ok(None);
         }
         if let Some(field) = Field::from_name(name) {
             self.at += colon + 1;
             return Ok(Some(field));
+        }
+        if value.starts_with(['/', '\\']) {
+            return Ok(None);
         }
         let names = Field::ALL.iter().map(|field| field.name()).filter(|known| known.len() > 2);
         match nearest(name, names) {

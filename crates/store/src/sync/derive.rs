@@ -13,7 +13,7 @@ use transcript::session::{Node, Options};
 use transcript::time::Time;
 
 use super::{Home, Report, SyncError, Watch};
-use crate::archive::{Archive, ArchiveError, FileRow};
+use crate::archive::{Archive, ArchiveError, FileRow, Stat};
 use crate::catalog::{self, Catalog, Places, Shape, Transcript};
 use crate::folder::Store;
 use crate::index::{Doc, Index, IndexState, IndexWriter, WriterOptions};
@@ -36,8 +36,8 @@ struct OwnedDoc {
 enum Said {
     /// Words of a file, `true` before the first if what the index has of it is wrong.
     Docs(i64, bool, Vec<OwnedDoc>),
-    /// A file has been read.
-    Done(Box<FileRow>, Option<(Box<Transcript>, bool)>),
+    /// A file of the list has been read.
+    Done(usize, Option<Box<Transcript>>),
     /// It could not be.
     Failed(SyncError),
 }
@@ -58,16 +58,12 @@ pub(super) fn derive(
 ) -> Result<(), SyncError> {
     let mut catalog = Catalog::open(store.folder())?;
     let rows = archive.files()?;
-    let index = match Index::open(store.folder())? {
-        IndexState::Ready(index) => index,
-        IndexState::Rebuild(_) => Box::new(Index::create(store.folder())?),
-    };
-    let indexed = index.generation()?.unwrap_or(0);
+    let (index, indexed) = open_index(store, catalog.edition()?)?;
     let known: HashMap<i64, catalog::FileRow> =
         catalog.files()?.into_iter().map(|row| (row.id, row)).collect();
     let todo: Vec<Todo> = rows.iter().filter_map(|row| Todo::of(row, &known, indexed)).collect();
-    let is_moved = report.moved + report.gone + report.same > 0;
-    if todo.is_empty() && !is_moved {
+    let from = state_of(&rows);
+    if todo.is_empty() && catalog.joined()? == from {
         return Ok(());
     }
     let bytes: u64 = todo.iter().map(|todo| todo.row.size - todo.from()).sum();
@@ -80,44 +76,87 @@ pub(super) fn derive(
     read_all(store, archive.path(), &todo, &mut catalog, &mut writer, watch, report)?;
     let edition = {
         let write = catalog.write()?;
-        write.join(transcripts(homes, &rows, store)?)?;
+        write.join(transcripts(homes, &rows, store)?, from)?;
         write.commit()?
     };
     writer.commit(edition)?;
     Ok(writer.finish()?)
 }
 
+/// The index, and the edition of the catalog it was made from. One of a later edition than there
+/// is was made from a catalog that is lost, and what is in it can't be told.
+fn open_index(store: &Store, edition: u64) -> Result<(Box<Index>, u64), SyncError> {
+    if let IndexState::Ready(index) = Index::open(store.folder())? {
+        let indexed = index.generation()?.unwrap_or(0);
+        if indexed <= edition {
+            return Ok((index, indexed));
+        }
+    }
+    Ok((Box::new(Index::create(store.folder())?), 0))
+}
+
+/// Names, places and lengths of all files as one number: sessions have to be joined again when
+/// any of them is another one, also if that was noticed by a sync that did not come to its end.
+fn state_of(rows: &[FileRow]) -> u64 {
+    let mut hash = blake3::Hasher::new();
+    for row in rows {
+        for name in [&*row.home, &row.rel] {
+            hash.update(&name.len().to_le_bytes()).update(name);
+        }
+        let Stat { device, inode, .. } = row.stat;
+        let (file, generation) = (row.file.0.cast_unsigned(), row.generation.0.cast_unsigned());
+        for number in [file, generation, row.size, row.gone.into(), device, inode] {
+            hash.update(&number.to_le_bytes());
+        }
+    }
+    let bytes = hash.finalize();
+    let bytes = bytes.as_bytes().first_chunk().expect("eight of 32 bytes");
+    u64::from_le_bytes(*bytes)
+}
+
 /// A file to read, and what is known of it.
 struct Todo {
     row: FileRow,
+    /// As what it is read; `None` if it is no transcript.
+    read_as: Option<String>,
     /// How much of this generation has been read.
     known: Option<u64>,
+    /// It is no transcript, but something of it is in the catalog or in the index.
+    is_forgotten: bool,
     /// What the index has of it is not what the catalog says.
     is_unindexed: bool,
 }
 
 impl Todo {
     fn of(row: &FileRow, known: &HashMap<i64, catalog::FileRow>, indexed: u64) -> Option<Self> {
+        let read_as = read_as(&row.rel);
         let before = known.get(&row.file.0);
-        let same = before.filter(|before| before.generation == row.generation.0);
+        let same = before.filter(|b| b.generation == row.generation.0 && b.read_as == read_as);
         let is_unindexed = before.is_some_and(|before| before.edition > indexed);
+        let was_read = before.is_some_and(|before| before.read_as.is_some());
+        let is_forgotten = read_as.is_none() && (was_read || is_unindexed);
         let is_read = same.is_some_and(|before| before.size == row.size);
         let known = same.map(|before| before.size);
-        let todo = Self { row: row.clone(), known, is_unindexed };
-        (!is_read || (is_unindexed && todo.is_transcript())).then_some(todo)
+        let todo = Self { row: row.clone(), read_as, known, is_forgotten, is_unindexed };
+        (!is_read || is_unindexed).then_some(todo)
     }
 
     fn rel(&self) -> PathBuf {
         crate::archive::path_of(&self.row.rel)
     }
 
-    fn is_transcript(&self) -> bool {
-        is_transcript(&transcript::layout::classify(&self.rel()))
-    }
-
     /// Where reading begins, as far as one can tell without looking.
     fn from(&self) -> u64 {
         if self.is_unindexed { 0 } else { self.known.unwrap_or(0).min(self.row.size) }
+    }
+}
+
+/// What a transcript's name says of what is read in it.
+fn read_as(rel: &[u8]) -> Option<String> {
+    match transcript::layout::classify(&crate::archive::path_of(rel)) {
+        FileKind::Session { session, .. } => Some(format!("session {}", session.as_str())),
+        FileKind::Agent { .. } => Some("agent".into()),
+        _ => None,
     }
 }
 
@@ -148,12 +187,13 @@ fn read_all(
             });
         }
         drop(say);
-        listen(hear, catalog, writer, watch, report)
+        listen(hear, todo, catalog, writer, watch, report)
     })
 }
 
 fn listen(
     hear: mpsc::Receiver<Said>,
+    todo: &[Todo],
     catalog: &mut Catalog,
     writer: &mut IndexWriter,
     watch: &dyn Watch,
@@ -171,11 +211,15 @@ fn listen(
                     writer.add(doc.of(file))?;
                 }
             }
-            Said::Done(row, read) => {
-                write.file(row.file.0, row.generation.0, row.size)?;
-                if let Some((transcript, is_grown)) = read {
-                    write.transcript(&transcript, is_grown)?;
+            Said::Done(at, read) => {
+                let Todo { row, read_as, is_forgotten, .. } = &todo[at];
+                write.file(row.file.0, row.generation.0, row.size, read_as.as_deref())?;
+                if let Some(transcript) = read {
+                    write.transcript(&transcript)?;
                     report.read += 1;
+                } else if *is_forgotten {
+                    write.forget(row.file.0)?;
+                    writer.remove_file(row.file.0 as u64);
                 }
                 watch.step(1, row.size);
                 since += row.size;
@@ -217,17 +261,17 @@ fn worker(
 ) -> Result<(), SyncError> {
     let archive = Archive::open(archive, crate::archive::Access::Read)?;
     let catalog = Catalog::open(store.folder())?;
-    while let Some(todo) = todo.get(next.fetch_add(1, Ordering::Relaxed)) {
-        let read = match todo.is_transcript() {
-            true => Some(read(&archive, &catalog, todo, say)?),
-            false => None,
+    loop {
+        let at = next.fetch_add(1, Ordering::Relaxed);
+        let Some(todo) = todo.get(at) else { return Ok(()) };
+        let read = match todo.read_as {
+            Some(_) => Some(Box::new(read(&archive, &catalog, todo, say)?)),
+            None => None,
         };
-        let read = read.map(|(transcript, is_grown)| (Box::new(transcript), is_grown));
-        if say.send(Said::Done(Box::new(todo.row.clone()), read)).is_err() {
+        if say.send(Said::Done(at, read)).is_err() {
             return Ok(());
         }
     }
-    Ok(())
 }
 
 /// Reads what is new of a transcript.
@@ -236,7 +280,7 @@ fn read(
     catalog: &Catalog,
     todo: &Todo,
     say: &mpsc::SyncSender<Said>,
-) -> Result<(Transcript, bool), SyncError> {
+) -> Result<Transcript, SyncError> {
     let file = todo.row.file.0;
     let known = match todo.known.is_some() && !todo.is_unindexed {
         true => catalog.state(file)?,
@@ -276,7 +320,7 @@ fn read(
     let (touches, commits, prs) = catalog::rows(&session);
     let (shape, places) = (Shape::of(&session).save(), Places::of(&session).save());
     let card = Card::of(found, &session).save();
-    Ok((Transcript { file, state, card, shape, places, touches, commits, prs }, is_grown))
+    Ok(Transcript { file, state, card, shape, places, touches, commits, prs })
 }
 
 /// Words on their way to the index.
@@ -339,13 +383,13 @@ fn transcripts(
     }
     for home in elsewhere {
         let root = crate::archive::path_of(home);
-        let is_here = |row: &FileRow| here.contains_key(&(&*row.home, &*row.rel));
+        let is_here = |rel: &Path| here.contains_key(&(home, rel.as_os_str().as_encoded_bytes()));
         let ids: HashMap<PathBuf, i64> = rows
             .iter()
             .filter(|row| *row.home == *home)
             .map(|row| (crate::archive::path_of(&row.rel), row.file.0))
             .collect();
-        for found in super::kept_files(store, &root, |row| !is_here(row))? {
+        for found in super::kept_files(store, &root, |rel| !is_here(rel))? {
             if is_transcript(&found.kind) {
                 all.extend(ids.get(&found.rel).map(|id| (*id, found.clone())));
             }

@@ -8,7 +8,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
 use transcript::kept::{Keep, Kept};
 use transcript::layout::{FileKind, Found, Problem};
@@ -19,7 +19,7 @@ use super::plan::{self, Change, Seen};
 use super::{Home, Options, Report, SyncError, Watch};
 use crate::archive::path_of;
 use crate::archive::{
-    Access, Archive, ArchiveError, Batch, Ending, FileId, FileRow, GenerationId, PackBuilder,
+    Access, Archive, ArchiveError, Batch, EDGE, Ending, FileId, FileRow, GenerationId, PackBuilder,
     SYNC_LEVEL, Stat,
 };
 use crate::folder::Store;
@@ -56,7 +56,7 @@ pub(super) fn changes(seen: &[Seen], home: &Home, options: Options) -> Vec<Chang
     };
     let mut changes = plan::plan(seen, found, is_listed);
     if let Some(all) = all {
-        let planned: Vec<PathBuf> =
+        let planned: HashSet<PathBuf> =
             changes.iter().filter_map(|c| Some(c.found()?.rel.clone())).collect();
         let by_rel: HashMap<&PathBuf, i64> = seen.iter().map(|s| (&s.rel, s.file)).collect();
         for found in all.into_iter().filter(|found| !planned.contains(&found.rel)) {
@@ -158,13 +158,18 @@ impl Work {
         };
         let is_sure = matches!(change, Change::Grown(..) | Change::Unsure(..) | Change::Moved(..));
         let is_unsure = matches!(change, Change::Unsure(..));
+        let is_moved = matches!(change, Change::Moved(..));
         let Some(found) = change.found().cloned() else { return Ok(None) };
         let kept = row.size;
-        if is_sure && self.ends_alike(&found, &row)? {
+        if is_sure && self.ends_alike(archive, &found, &row)? {
             if is_unsure {
                 return Ok(None);
             }
             return Ok(Some(job(What::Append, kept, found, Some(row))));
+        }
+        if is_moved && !plan::is_renamed(&path_of(&row.rel), &found) {
+            self.gone.push(row.file);
+            return Ok(Some(job(What::New, 0, found, None)));
         }
         let source = found.open()?;
         let same = archive.common_prefix(row.generation, source.reader(0))?;
@@ -182,14 +187,26 @@ impl Work {
     }
 
     /// Whether the last bytes that are kept still stand where they stood.
-    fn ends_alike(&mut self, found: &Found, row: &FileRow) -> Result<bool, Trouble> {
-        let length = u64::from(row.tail.length);
-        if found.size < row.size || row.size < length {
+    fn ends_alike(
+        &mut self,
+        archive: &Archive,
+        found: &Found,
+        row: &FileRow,
+    ) -> Result<bool, Trouble> {
+        let length = row.size.min(EDGE as u64);
+        if found.size < row.size {
             return Ok(false);
         }
-        let bytes = found.open()?.bytes(row.size - length, length as usize)?;
+        let start = row.size - length;
+        let bytes = found.open()?.bytes(start, length as usize)?;
         self.report.bytes_read += length;
-        Ok(row.tail.is(&bytes))
+        if bytes.len() as u64 != length {
+            return Ok(false);
+        }
+        // The tail may be a newline only, if that was all that came last.
+        let (before, tail) = bytes.split_at(bytes.len().saturating_sub(row.tail.length as usize));
+        Ok(row.tail.is(tail)
+            && (before.is_empty() || archive.read(row.generation, start, before.len())? == before))
     }
 
     /// How many files there are to read.
@@ -449,7 +466,7 @@ impl Keep for ArchivedFile {
 pub fn kept_files(
     store: &Store,
     root: &Path,
-    wanted: impl Fn(&FileRow) -> bool,
+    wanted: impl Fn(&Path) -> bool,
 ) -> Result<Vec<Found>, ArchiveError> {
     let archive = store.archive(Access::Read)?;
     let rows: Vec<FileRow> =
@@ -457,7 +474,7 @@ pub fn kept_files(
     let files: HashMap<PathBuf, (GenerationId, u64)> =
         rows.iter().map(|row| (path_of(&row.rel), (row.generation, row.size))).collect();
     let (archive, files) = (Arc::new(Mutex::new(archive)), Arc::new(files));
-    let found = rows.iter().filter(|row| wanted(row)).map(|row| {
+    let found = rows.iter().filter(|row| wanted(&path_of(&row.rel))).map(|row| {
         let kept = Kept::new(ArchivedFile {
             archive: archive.clone(),
             files: files.clone(),

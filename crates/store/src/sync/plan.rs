@@ -3,10 +3,11 @@
 //! Nothing is opened here. Where a stat can't tell (a file that grew may have been rewritten), the
 //! plan says what to check. A file is called gone only if the folder it was in could be listed.
 
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 
 use hashbrown::{HashMap, HashSet};
-use transcript::layout::Found;
+use transcript::layout::{self, Found};
 use transcript::time::Time;
 
 /// A file that was written within so many milliseconds before it was read may have been written
@@ -70,30 +71,59 @@ impl Change {
 pub fn plan(seen: &[Seen], found: Vec<Found>, is_listed: impl Fn(&Seen) -> bool) -> Vec<Change> {
     let mut by_rel: HashMap<&PathBuf, &Seen> = seen.iter().map(|s| (&s.rel, s)).collect();
     let here: HashSet<PathBuf> = found.iter().map(|f| f.rel.clone()).collect();
-    let left = seen.iter().filter(|s| !here.contains(&s.rel) && !s.is_gone);
-    let mut moved: HashMap<(u64, u64), &Seen> = left.filter_map(|s| Some((s.inode?, s))).collect();
-    let (mut moves, mut changes, mut taken) = (Vec::new(), Vec::new(), HashSet::new());
+    let is_left = |s: &&Seen| !here.contains(&s.rel) && !s.is_gone && is_listed(s);
+    let mut left = Left::new(seen.iter().filter(is_left));
+    let (mut moves, mut changes) = (Vec::new(), Vec::new());
     for found in found {
         match by_rel.remove(&found.rel) {
             Some(seen) => changes.extend(change(seen, found)),
-            None => {
-                let from = found.inode.and_then(|inode| moved.remove(&inode));
-                match from.filter(|from| from.size <= found.size) {
-                    Some(from) => {
-                        taken.insert(from.file);
-                        moves.push(Change::Moved(from.file, found));
-                    }
-                    None => changes.push(Change::New(found)),
-                }
-            }
+            None => match left.take(&found) {
+                Some(from) => moves.push(Change::Moved(from.file, found)),
+                None => changes.push(Change::New(found)),
+            },
         }
     }
-    let gone = |s: &&Seen| {
-        !s.is_gone && !here.contains(&s.rel) && !taken.contains(&s.file) && is_listed(s)
-    };
-    changes.extend(seen.iter().filter(gone).map(|s| Change::Gone(s.file)));
+    let is_gone = |s: &&Seen| is_left(s) && !left.taken.contains(&s.file);
+    changes.extend(seen.iter().filter(is_gone).map(|s| Change::Gone(s.file)));
     moves.extend(changes);
     moves
+}
+
+/// Files that are not where they were.
+#[derive(Default)]
+struct Left<'a> {
+    by_inode: HashMap<(u64, u64), &'a Seen>,
+    by_name: HashMap<&'a OsStr, &'a Seen>,
+    taken: HashSet<i64>,
+}
+
+impl<'a> Left<'a> {
+    fn new(all: impl Iterator<Item = &'a Seen>) -> Self {
+        let mut left = Self::default();
+        for seen in all {
+            left.by_inode.extend(seen.inode.map(|inode| (inode, seen)));
+            left.by_name.extend(seen.rel.file_name().map(|name| (name, seen)));
+        }
+        left
+    }
+
+    /// The one that a new file may be.
+    fn take(&mut self, found: &Found) -> Option<&'a Seen> {
+        let is_it = |from: &&&Seen| is_renamed(&from.rel, found);
+        let by_inode = found.inode.and_then(|inode| self.by_inode.get(&inode));
+        let by_inode = by_inode.filter(|from| from.size <= found.size || is_it(from));
+        let by_name = || self.by_name.get(found.rel.file_name()?).filter(is_it);
+        let from = *by_inode.or_else(by_name)?;
+        self.taken.insert(from.file).then_some(from)
+    }
+}
+
+/// Whether a new file must be one that is not there any more, whatever it holds now: transcripts
+/// are named by ids that no other has. An inode does not tell, the next file that is made gets it.
+pub fn is_renamed(from: &Path, found: &Found) -> bool {
+    from.file_name() == found.rel.file_name()
+        && found.kind.is_transcript()
+        && layout::classify(from).is_transcript()
 }
 
 fn change(seen: &Seen, found: Found) -> Option<Change> {

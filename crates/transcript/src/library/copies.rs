@@ -76,23 +76,57 @@ impl Copies {
     }
 }
 
-/// Keys that stand in more than one file. In sixteen parts, so that the table stays small.
+/// Keys that stand in more than one file, in order.
 fn shared(cards: &[Card]) -> Vec<(u64, Vec<u32>)> {
-    let mut shared = Vec::new();
-    let mut part: Vec<(u64, u32)> = Vec::new();
-    for nibble in 0..16 {
-        part.clear();
-        for (file, card) in cards.iter().enumerate() {
-            let keys = card.keys.iter().filter(|&&key| key >> 60 == nibble);
-            part.extend(keys.map(|&key| (key, file as u32)));
-        }
-        part.sort_unstable();
-        part.dedup();
-        for group in part.chunk_by(|a, b| a.0 == b.0).filter(|g| g.len() > 1) {
-            shared.push((group[0].0, group.iter().map(|&(_, file)| file).collect()));
+    let all = || {
+        let cards = cards.iter().enumerate();
+        cards.flat_map(|(file, card)| card.keys.iter().map(move |&key| (key, file as u32)))
+    };
+    // Nearly all keys stand once: two bits for each tell most of them, and only the rest is sorted.
+    let (mut once, mut twice) = (Bits::for_keys(all().count()), Bits::for_keys(all().count()));
+    for (key, _) in all() {
+        if once.add(key) {
+            twice.add(key);
         }
     }
-    shared
+    let mut rest: Vec<(u64, u32)> = all().filter(|&(key, _)| twice.has(key)).collect();
+    rest.sort_unstable();
+    rest.dedup();
+    let groups = rest.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1);
+    groups.map(|group| (group[0].0, group.iter().map(|&(_, file)| file).collect())).collect()
+}
+
+/// A set of keys that may say yes to a key that is not in it.
+struct Bits {
+    words: Vec<u64>,
+    shift: u32,
+}
+
+impl Bits {
+    /// Sixteen bits for each key: one answer in sixteen is wrong.
+    fn for_keys(count: usize) -> Self {
+        let words = (count / 4).next_power_of_two();
+        Self { words: vec![0; words], shift: 64 - words.trailing_zeros() - 6 }
+    }
+
+    fn place(&self, key: u64) -> (usize, u64) {
+        // Keys that were counted up differ in their low bits only.
+        let at = key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift;
+        ((at >> 6) as usize, 1 << (at & 63))
+    }
+
+    fn has(&self, key: u64) -> bool {
+        let (word, bit) = self.place(key);
+        self.words[word] & bit != 0
+    }
+
+    /// Whether it seemed to be there already.
+    fn add(&mut self, key: u64) -> bool {
+        let was = self.has(key);
+        let (word, bit) = self.place(key);
+        self.words[word] |= bit;
+        was
+    }
 }
 
 /// Sessions that others name as where the talk went on.

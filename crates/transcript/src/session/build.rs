@@ -138,6 +138,16 @@ impl Builder {
             self.keep(diagnostic);
         }
         self.scratch = odd;
+        self.took(line);
+    }
+
+    /// Whether the last line taken had no newline yet.
+    pub(super) fn is_open(&self) -> bool {
+        self.open_line
+    }
+
+    /// Counts a line whose entries were pushed.
+    pub(super) fn took(&mut self, line: Line<'_>) {
         self.consumed = line.offset + line.length;
         self.open_line = !line.is_finished();
         self.lines += u64::from(line.is_finished());
@@ -168,7 +178,7 @@ impl Builder {
         self.keep(Diagnostic { kind, offset, length });
     }
 
-    fn keep(&mut self, diagnostic: Diagnostic) {
+    pub(super) fn keep(&mut self, diagnostic: Diagnostic) {
         match self.diagnostic_counts.iter_mut().find(|(kind, _)| *kind == diagnostic.kind) {
             Some((_, count)) => *count += 1,
             None => self.diagnostic_counts.push((diagnostic.kind, 1)),
@@ -223,10 +233,8 @@ impl Builder {
         let mut parent = NONE;
         if in_tree {
             flags |= flag::IN_TREE;
-            if self.by_key.contains_key(&key) {
+            if *self.by_key.entry(key).or_insert(index) != index {
                 flags |= flag::REPEAT;
-            } else {
-                self.by_key.insert(key, index);
             }
             parent = self.parent(entry, index, &mut flags);
         }
@@ -263,7 +271,7 @@ impl Builder {
             }
             Parent::Id(id) => {
                 let key = Key::of_str(id);
-                match self.by_key.get(&key).copied() {
+                match self.find(key) {
                     Some(parent) if parent == index => {
                         *flags |= flag::CYCLE | flag::ORPHAN;
                         NONE
@@ -282,6 +290,16 @@ impl Builder {
                     NONE
                 })
             }
+        }
+    }
+
+    /// The first node with the key; mostly it is the last node of all.
+    fn find(&self, key: Key) -> Option<u32> {
+        match self.nodes.last() {
+            Some(last) if last.key == key && last.has(flag::IN_TREE) && !last.is_repeat() => {
+                Some(self.nodes.len() as u32 - 1)
+            }
+            _ => self.by_key.get(&key).copied(),
         }
     }
 

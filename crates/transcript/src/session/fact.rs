@@ -89,7 +89,8 @@ impl Started {
             }
             "Bash" | "PowerShell" => {
                 let commits = memchr::memmem::find(input.bytes(), b"commit").is_some();
-                match input.string("command").filter(|c| commits && c.contains("git")) {
+                let command = commits.then(|| input.string("command")).flatten();
+                match command.filter(|c| c.contains("git")) {
                     Some(command) => Self::Commit(command.into()),
                     None => Self::Other,
                 }

@@ -12,8 +12,10 @@ use std::path::{Path, PathBuf};
 use super::{Extra, Object, Read, Reader};
 use crate::id::SessionId;
 use crate::json::Raw;
+use crate::kept::Kept;
 use crate::layout::{FileKind, Found, Problem};
 use crate::path::{RecordedPath, backup_hash};
+use crate::source::Source;
 use crate::time::Time;
 
 /// `<hash>@v<version>`.
@@ -196,6 +198,8 @@ pub struct BackupFile {
     pub size: u64,
     /// When it was written.
     pub modified: Option<Time>,
+    /// Where it is read from if it is not on disk any more.
+    pub kept: Option<Kept>,
 }
 
 /// The backups of one file, of all sessions of the folder `file_history`, the oldest first.
@@ -215,22 +219,32 @@ pub fn backups_of(file_history: &Path, file: &RecordedPath) -> (Vec<BackupFile>,
 /// Every backup below the folder `file_history`, in the order of their paths.
 pub fn backups(file_history: &Path) -> (Vec<BackupFile>, Vec<Problem>) {
     let walk = crate::layout::walk_as(file_history, Path::new("file-history"));
-    let backup = |found: Found| match found.kind {
+    (walk.files.into_iter().filter_map(of_found).collect(), walk.problems)
+}
+
+/// The backup that a file is.
+pub fn of_found(found: Found) -> Option<BackupFile> {
+    match found.kind {
         FileKind::FileHistory { session, hash, version } => Some(BackupFile {
             path: found.path,
             session,
             name: BackupName { hash, version },
             size: found.size,
             modified: found.modified,
+            kept: found.kept,
         }),
         _ => None,
-    };
-    (walk.files.into_iter().filter_map(backup).collect(), walk.problems)
+    }
 }
 
-/// Reads a backup's content.
-pub fn content(path: &Path) -> Result<Vec<u8>, Problem> {
-    fs::read(path).map_err(|error| Problem::new(path, error))
+impl BackupFile {
+    /// Reads its content.
+    pub fn content(&self) -> Result<Vec<u8>, Problem> {
+        match &self.kept {
+            Some(kept) => Source::kept(&self.path, kept.clone()).whole(),
+            None => fs::read(&self.path).map_err(|error| Problem::new(&self.path, error)),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@ use report::file::{self, BackupRow, FileContent, FileLog, Filter, Kept};
 use transcript::id::SessionId;
 use transcript::library::read_session;
 use transcript::session::Session;
-use transcript::side::backup;
 use transcript::source::Source;
 use transcript::time::Time;
 
@@ -202,7 +201,7 @@ fn kept(row: &BackupRow, version: u64) -> Result<State, CliError> {
     Ok(State {
         path: row.path.clone(),
         session: row.session.clone(),
-        bytes: backup::content(&file.path)?,
+        bytes: file.content()?,
         origin: Origin::Backup { version, time: row.time, is_proven: row.is_proven() },
     })
 }
@@ -261,7 +260,7 @@ fn open(all: &All, id: &SessionId, agent: Option<&str>) -> Result<(Session, Sour
     };
     let file = file.ok_or_else(|| FileError::Unknown(all.given.clone()))?;
     let found = &library.cards[file].found;
-    Ok((read_session(found, library.copies_of(file))?, Source::open(&found.path)?))
+    Ok((read_session(found, library.copies_of(file))?, found.open()?))
 }
 
 /// Changes in other transcripts between two entries.

@@ -72,7 +72,7 @@ fn find(run: &mut Run, name: &SessionName) -> Result<Option<PathBuf>, CliError> 
                 run.transcripts()?.iter().filter_map(candidate).collect();
             // What cannot be told by file names may still be told by what is in them.
             Ok(match name::resolve(Noun::Session, name, &candidates, &run.here()?) {
-                Ok(Resolved::Session(found)) => Some(found.path.clone()),
+                Ok(Resolved::Session(found)) if found.path.is_file() => Some(found.path.clone()),
                 _ => None,
             })
         }
