@@ -105,6 +105,10 @@ pub enum Command {
     File(commands::file::FileArgs),
     Sync(commands::sync::SyncArgs),
     Search(commands::search::SearchArgs),
+    Archive(commands::archive::ArchiveArgs),
+    Restore(commands::restore::RestoreArgs),
+    Find(commands::find::FindArgs),
+    Related(commands::related::RelatedArgs),
 }
 
 #[cfg(test)]

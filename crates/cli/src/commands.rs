@@ -3,14 +3,18 @@
 //! A command reads what it needs, asks `report`, and prints. It gives back whether it found
 //! something; errors and exit codes are `error.rs`.
 
+pub mod archive;
 pub mod context;
 pub mod doctor;
 pub mod errors;
 pub mod file;
+pub mod find;
 pub mod history;
 pub mod list;
 pub mod log;
 pub mod plans;
+pub mod related;
+pub mod restore;
 pub mod search;
 pub mod segments;
 pub mod show;
@@ -39,6 +43,10 @@ pub fn run(command: &Command, run: &mut Run) -> Result<Answer, CliError> {
         Command::File(args) => file::run(args, run),
         Command::Sync(args) => sync::run(args, run),
         Command::Search(args) => search::run(args, run),
+        Command::Archive(args) => archive::run(args, run),
+        Command::Restore(args) => restore::run(args, run),
+        Command::Find(args) => find::run(args, run),
+        Command::Related(args) => related::run(args, run),
     }
 }
 

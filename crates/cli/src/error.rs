@@ -5,9 +5,11 @@
 //! whoever closed it has what it wanted.
 
 mod file;
+mod restore;
 mod store;
 
 pub use file::FileError;
+pub use restore::RestoreError;
 pub use store::StoreError;
 
 use std::io::{self, Write};
@@ -71,6 +73,8 @@ pub enum CliError {
     Demo(io::Error),
     /// The store cannot be used.
     Store(StoreError),
+    /// A session's files cannot be written back.
+    Restore(RestoreError),
 }
 
 impl From<HomeError> for CliError {
@@ -226,6 +230,7 @@ fn message(error: &CliError) -> Message {
         },
         CliError::File(error) => file::message(error),
         CliError::Store(error) => store::message(error),
+        CliError::Restore(error) => restore::message(error),
         CliError::Demo(error) => Message {
             error: format!("Cannot unpack the sample home: {}", reason(error)),
             hint: Some("Is there room in the folder for temporary files?".into()),

@@ -178,6 +178,11 @@ impl Run {
         std::env::current_dir().map_err(|error| CliError::Read(Problem::new(".", error)))
     }
 
+    /// Whether the sample stands for the person's own folder.
+    pub fn is_demo(&self) -> bool {
+        self.demo
+    }
+
     /// Whether only data and errors are wanted.
     pub fn is_quiet(&self) -> bool {
         self.quiet

@@ -7,14 +7,17 @@
 //! controls and invisible characters are written as `\u` escapes, so that a line is safe on a
 //! terminal too.
 
+pub mod archive;
 pub mod doctor;
 pub mod errors;
 pub mod file;
+pub mod find;
 pub mod history;
 pub mod list;
 pub mod log;
 pub mod plan;
 pub mod record;
+pub mod restore;
 pub mod search;
 pub mod sync;
 pub mod todo;

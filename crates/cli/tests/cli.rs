@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod cli {
+    mod archive;
     mod case;
     mod doctor;
     mod errors;

@@ -12,6 +12,7 @@ pub mod list;
 pub mod log;
 pub mod plan;
 pub mod record;
+pub mod related;
 pub mod show;
 pub mod todo;
 pub mod tree;

@@ -5,6 +5,7 @@
 //! anew. What belongs to one file is written when that file is read; what needs all files (who
 //! owns a copy, which session a subagent belongs to) is written by [`Writer::join`] afterwards.
 
+mod ask;
 mod join;
 mod row;
 mod shape;
@@ -15,6 +16,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use transcript::id::SessionId;
 use transcript::session::{Builder, STATE_VERSION};
 
+pub use ask::Deed;
 pub use join::Joined;
 pub use row::{CommitRow, FileRow, PrRow, SessionRow, TouchRow, rows};
 pub use shape::{Places, Shape, Spot};

@@ -5,6 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::archive::{Access, Archive, ArchiveError};
+use crate::catalog;
+use crate::index::Index;
 
 /// The file of the archive.
 pub const ARCHIVE: &str = "archive.db";
@@ -15,6 +17,17 @@ const LOCK: &str = "sync.lock";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Store {
     folder: PathBuf,
+}
+
+/// What the parts of the store take on disk, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sizes {
+    /// The archive with its log.
+    pub archive: u64,
+    /// The catalog with its log.
+    pub catalog: u64,
+    /// The index.
+    pub index: u64,
 }
 
 /// The right to bring the store up to date; let go when dropped, also by a crash.
@@ -60,8 +73,30 @@ impl Store {
         }
     }
 
+    /// What the parts of the store take on disk.
+    pub fn sizes(&self) -> Sizes {
+        let catalog = self.folder.join(catalog::file_name());
+        Sizes {
+            archive: database(&self.folder.join(ARCHIVE)),
+            catalog: database(&catalog),
+            index: files_in(&Index::folder(&self.folder)),
+        }
+    }
+
     /// The archive.
     pub fn archive(&self, access: Access) -> Result<Archive, ArchiveError> {
         Archive::open(&self.folder.join(ARCHIVE), access)
     }
+}
+
+/// A database and its log; what is not there takes nothing.
+fn database(path: &Path) -> u64 {
+    let mut log = path.to_path_buf().into_os_string();
+    log.push("-wal");
+    [path, log.as_ref()].iter().map(|path| fs::metadata(path).map_or(0, |meta| meta.len())).sum()
+}
+
+fn files_in(folder: &Path) -> u64 {
+    let Ok(files) = fs::read_dir(folder) else { return 0 };
+    files.flatten().filter_map(|file| Some(file.metadata().ok()?.len())).sum()
 }

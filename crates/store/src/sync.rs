@@ -16,7 +16,7 @@ use transcript::layout::{Problem, Walk};
 use transcript::time::Time;
 
 use crate::archive::{Access, ArchiveError};
-use crate::catalog::CatalogError;
+use crate::catalog::{Catalog, CatalogError};
 use crate::folder::Store;
 use crate::index::IndexError;
 

@@ -1,16 +1,14 @@
 //! `recount doctor`: drift and damage.
 
 use std::collections::{BTreeMap, HashSet};
-use std::path::Path;
 
 use report::doctor::Findings;
-use transcript::json::Raw;
 use transcript::layout::{FileKind, Found, Problem};
 use transcript::side::index;
-use transcript::time::Time;
 
 use crate::error::{Answer, CliError};
 use crate::read;
+use crate::retention::{self, Retention};
 use crate::run::{Home, Run};
 use crate::terminal::format::{count, counted, size};
 use crate::terminal::safe;
@@ -175,41 +173,21 @@ fn stale_indexes(run: &mut Run, homes: &[Home]) -> Vec<Finding> {
     stale
 }
 
-/// Claude Code's own default.
-const KEPT_DAYS: u64 = 30;
-const DAY_MS: i64 = 86_400_000;
-
 fn retention(run: &Run, home: &Home) -> Finding {
-    let set = cleanup_days(&home.root);
-    let days = set.unwrap_or(KEPT_DAYS);
+    let retention = Retention::of(&home.root);
     let now = run.clock.time();
-    let keep = i64::try_from(days).unwrap_or(i64::MAX / DAY_MS).saturating_mul(DAY_MS);
-    let mut ends: Vec<(i64, &Found)> = home
-        .files
-        .iter()
-        .filter(|f| matches!(f.kind, FileKind::Session { .. }) && f.kept.is_none())
-        .filter_map(|f| Some((f.modified?.0.saturating_add(keep), f)))
-        .collect();
-    ends.sort_by_key(|(end, _)| *end);
-    let overdue = ends.iter().filter(|(end, _)| *end < now.0).count();
+    let ends = retention.ends(&home.files);
+    let overdue = ends.iter().filter(|(end, _)| *end < now).count();
+    let week = retention::in_days(now, 7);
     let next = ends.get(overdue);
     Finding::Retention {
-        days,
-        from: if set.is_some() { "settings.json" } else { "default" },
+        days: retention.days,
+        from: retention.from(),
         overdue,
-        within_week: ends
-            .iter()
-            .filter(|(end, _)| (now.0..now.0 + 7 * DAY_MS).contains(end))
-            .count(),
+        within_week: ends.iter().filter(|(end, _)| (now..week).contains(end)).count(),
         next: next.map(|(_, found)| found.path.display().to_string()),
-        next_time: next.and_then(|(end, _)| wire::time(Some(Time(*end)))),
+        next_time: next.and_then(|(end, _)| wire::time(Some(*end))),
     }
-}
-
-/// `cleanupPeriodDays` of the folder's settings.
-fn cleanup_days(root: &Path) -> Option<u64> {
-    let bytes = read::whole(&root.join("settings.json")).ok()?;
-    Raw::new(&bytes).ok()?.get("cleanupPeriodDays")?.u64()
 }
 
 fn print(run: &mut Run, findings: &[Finding], places: bool) -> Result<(), CliError> {

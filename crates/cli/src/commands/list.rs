@@ -1,5 +1,7 @@
 //! `recount list`: sessions and projects.
 
+use std::path::Path;
+
 use clap::ValueEnum;
 use report::list::{self, Life, List, ListFilter, ListOrder, ListRow, ProjectRow, Pulse};
 use transcript::layout::{self, FileKind};
@@ -119,17 +121,22 @@ pub fn run(args: &ListArgs, run: &mut Run) -> Result<Answer, CliError> {
 pub fn pulse(run: &mut Run) -> Result<Pulse, CliError> {
     let mut pulse = Pulse { now: Some(run.clock.time()), ..Pulse::default() };
     for root in run.roots()? {
-        let walk = layout::walk_registry(&root);
-        for found in walk.files.iter().filter(|f| matches!(f.kind, FileKind::Registry { .. })) {
-            pulse.has_registry = true;
-            let Some(bytes) = run.or_skip(read::whole_of(found)) else { continue };
-            let (running, _) = registry::parse(&bytes);
-            if running.pid.is_none_or(is_running) {
-                pulse.running.push(running);
-            }
-        }
+        feel(run, &root, &mut pulse);
     }
     Ok(pulse)
+}
+
+/// Adds what the registry of one Claude folder says.
+pub fn feel(run: &mut Run, root: &Path, pulse: &mut Pulse) {
+    let walk = layout::walk_registry(root);
+    for found in walk.files.iter().filter(|f| matches!(f.kind, FileKind::Registry { .. })) {
+        pulse.has_registry = true;
+        let Some(bytes) = run.or_skip(read::whole(&found.path)) else { continue };
+        let (running, _) = registry::parse(&bytes);
+        if running.pid.is_none_or(is_running) {
+            pulse.running.push(running);
+        }
+    }
 }
 
 /// Whether a process of this computer has the number. Where that can't be seen, it is believed.

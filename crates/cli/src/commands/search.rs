@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use store::find::{Finder, Hit, Hits, SNIPPET};
+use store::folder::Store;
 use store::index::{Explain, Options, Rung};
 use store::query::{Place, Query};
 use store::sync::{self, SyncError};
@@ -79,6 +80,12 @@ pub fn run(args: &SearchArgs, run: &mut Run) -> Result<Answer, CliError> {
 
 /// The store, brought up to date first.
 fn current(run: &mut Run) -> Result<Finder, CliError> {
+    let store = update(run)?;
+    Ok(Finder::open(&store)?.ok_or(SyncError::Locked)?)
+}
+
+/// Brings the store up to date, unless another process does.
+pub fn update(run: &mut Run) -> Result<Store, CliError> {
     let store = run.store()?;
     let homes = homes(run)?;
     let bar = Bar { quiet: run.is_quiet(), progress: Mutex::new(None) };
@@ -92,7 +99,7 @@ fn current(run: &mut Run) -> Result<Finder, CliError> {
         Err(error) => return Err(error.into()),
     }
     drop(bar);
-    Ok(Finder::open(&store)?.ok_or(SyncError::Locked)?)
+    Ok(store)
 }
 
 fn date(text: &str, clock: &Clock) -> Option<(Time, Time)> {

@@ -1,5 +1,7 @@
 //! What is said when the store cannot be used.
 
+use std::path::{Path, PathBuf};
+
 use store::archive::ArchiveError;
 use store::catalog::CatalogError;
 use store::index::IndexError;
@@ -7,6 +9,7 @@ use store::query::QueryError;
 use store::sync::SyncError;
 
 use super::{CliError, Message};
+use crate::terminal::format::counted;
 
 /// Why the store gives no answer.
 #[derive(Debug)]
@@ -15,6 +18,18 @@ pub enum StoreError {
     Sync(SyncError),
     /// The query is wrong: the query, and where.
     Query(String, QueryError),
+    /// Nothing has been kept yet.
+    Missing(PathBuf),
+    /// The archive is there, and what is made from it is not.
+    NoCatalog(PathBuf),
+    /// So many things in the archive are damaged; each has been named.
+    Damage { path: PathBuf, places: usize },
+}
+
+impl From<StoreError> for CliError {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
 }
 
 impl From<QueryError> for StoreError {
@@ -39,6 +54,15 @@ pub(super) fn message(error: &StoreError) -> Message {
     match error {
         StoreError::Sync(error) => sync(error),
         StoreError::Query(query, error) => self::query(query, error),
+        StoreError::Missing(folder) => Message {
+            error: format!("There is no store in {}", folder.display()),
+            hint: Some("`recount sync` makes it; `--store` names another folder".into()),
+        },
+        StoreError::NoCatalog(folder) => Message {
+            error: format!("The store in {} has no catalog", folder.display()),
+            hint: Some("`recount sync` makes it from the archive".into()),
+        },
+        StoreError::Damage { path, places } => damage(path, *places),
     }
 }
 
@@ -50,6 +74,17 @@ fn query(text: &str, error: &QueryError) -> Message {
         false => format!(" at `{place}`"),
     };
     Message { error: format!("{error}{near}"), hint: error.suggestion.clone() }
+}
+
+fn damage(archive: &Path, places: usize) -> Message {
+    Message {
+        error: format!("{} in {}", counted(places, "damaged place"), archive.display()),
+        hint: Some(
+            "Everything else can be read and restored. If there is a backup of the archive, put \
+             it in its place"
+                .into(),
+        ),
+    }
 }
 
 fn sync(error: &SyncError) -> Message {

@@ -12,6 +12,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 const PATIENCE: Duration = Duration::from_millis(500);
 const TEMPLATE: &str = "{bar:24} {decimal_bytes} of {decimal_total_bytes}, \
     {decimal_bytes_per_sec}, {msg}, {eta} left";
+const NO_FILES: &str = "{bar:24} {decimal_bytes} of {decimal_total_bytes}, \
+    {decimal_bytes_per_sec}, {eta} left";
 
 /// How far reading is. May be shared between threads; gone when dropped.
 pub struct Progress {
@@ -23,10 +25,11 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Work on this many files and bytes begins now. `quiet` never shows it.
+    /// Work on this many files and bytes begins now. `quiet` never shows it. Without files it is
+    /// work on bytes alone.
     pub fn new(quiet: bool, files: usize, bytes: u64) -> Self {
         let bar = ProgressBar::with_draw_target(Some(bytes), ProgressDrawTarget::hidden());
-        let style = ProgressStyle::with_template(TEMPLATE);
+        let style = ProgressStyle::with_template(if files > 0 { TEMPLATE } else { NO_FILES });
         if let Ok(style) = style {
             bar.set_style(style);
         }

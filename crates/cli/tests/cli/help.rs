@@ -27,12 +27,12 @@ fn every_help_has_examples() {
 
 #[test]
 fn a_wrong_word_gets_the_right_one() {
-    insta::assert_snapshot!(Case::new("").run("hystory"), @"
+    insta::assert_snapshot!(Case::new("").run("segmnts"), @"
     exit 2
     --- stderr
-    error: unrecognized subcommand 'hystory'
+    error: unrecognized subcommand 'segmnts'
 
-      tip: a similar subcommand exists: 'history'
+      tip: a similar subcommand exists: 'segments'
 
     Usage: recount [OPTIONS] <COMMAND>
 

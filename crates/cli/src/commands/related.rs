@@ -1,0 +1,85 @@
+//! `recount related`: the sessions that changed the same files.
+
+use std::collections::HashMap;
+
+use report::related::{self, Related};
+use store::catalog::SessionRow;
+
+use super::{search, short};
+use crate::error::{Answer, CliError};
+use crate::name::SessionName;
+use crate::run::Run;
+use crate::terminal::format::{count, counted};
+use crate::terminal::safe;
+use crate::terminal::style::{self, paint};
+use crate::wire::find::RelatedSession;
+
+/// So many shared files are named, the others counted.
+const NAMED_MOST: usize = 5;
+
+/// The sessions most like one: they changed the same files, and files that few sessions changed
+/// count most.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  recount related 3f2a              like this one
+  recount related latest --limit 3  the three most like the last one
+  recount related . --json          with all files that both changed")]
+pub struct RelatedArgs {
+    /// The session: an id, the beginning of one, `latest`, `.`
+    session: SessionName,
+
+    /// At most so many
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    limit: usize,
+}
+
+/// Prints the sessions like the one that was named.
+pub fn run(args: &RelatedArgs, run: &mut Run) -> Result<Answer, CliError> {
+    run.filled_store()?;
+    search::update(run)?;
+    let stored = run.stored()?;
+    let session = stored.resolve(run, &args.session)?;
+    let touched = stored.catalog.touched()?;
+    let pairs = touched.iter().map(|deed| (deed.session.as_str(), &*deed.what));
+    let mut all = related::related(pairs, session.id.as_str());
+    if all.is_empty() && session.files == 0 {
+        run.talk.note("The session changed no files".into());
+    }
+    let number = all.len();
+    all.truncate(args.limit);
+    let sessions = stored.catalog.sessions()?;
+    let sessions: HashMap<&str, &SessionRow> =
+        sessions.iter().map(|session| (session.id.as_str(), session)).collect();
+    for related in &all {
+        let Some(session) = sessions.get(related.session) else { continue };
+        match run.json {
+            true => run.out.json(&RelatedSession::new(session, related))?,
+            false => show(run, session, related)?,
+        }
+    }
+    if all.len() < number {
+        run.talk.note(format!("{} of {}", count(all.len() as u64), counted(number, "session")));
+    }
+    Ok(Answer::of(&all))
+}
+
+fn show(run: &mut Run, session: &SessionRow, related: &Related<'_>) -> Result<(), CliError> {
+    let when = session.last.map_or_else(|| "-".into(), |time| run.clock.near(time));
+    let project = session.project.as_deref().unwrap_or("-");
+    run.out.line(&format!(
+        "{}  {:3.0} %  {}  {}",
+        paint(style::NAME, &short(session.id.as_str())),
+        related.score * 100.0,
+        safe::line(session.title.as_deref().unwrap_or("(no title)")),
+        paint(style::DIM, &safe::line(&format!("{project}, {when}"))),
+    ))?;
+    for path in related.shared.iter().take(NAMED_MOST) {
+        run.out.line(&format!("          {}", safe::line(path)))?;
+    }
+    let more = related.shared.len().saturating_sub(NAMED_MOST);
+    if more > 0 {
+        run.out.line(&format!("          and {}", counted(more, "more file")))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,105 @@
+//! Sessions that are like another one: they changed the same files, and files that few others
+//! changed count most.
+//!
+//! Each session is a vector of the rarities of its files; likeness is the cosine between two.
+
+use std::collections::{BTreeSet, HashMap};
+
+/// A session that is like the one that was asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Related<'a> {
+    /// Its id.
+    pub session: &'a str,
+    /// How like it is: 1 if it changed the same files and no others.
+    pub score: f64,
+    /// The files that both changed, the rarest first.
+    pub shared: Vec<&'a str>,
+}
+
+/// The sessions like `session`, the most like it first, out of all pairs of a session and a file
+/// that it changed.
+pub fn related<'a>(
+    pairs: impl IntoIterator<Item = (&'a str, &'a str)>,
+    session: &str,
+) -> Vec<Related<'a>> {
+    let mut files: HashMap<&str, BTreeSet<&str>> = HashMap::new();
+    for (session, path) in pairs {
+        files.entry(session).or_default().insert(path);
+    }
+    let Some(wanted) = files.remove(session) else { return Vec::new() };
+    let rarity = Rarity::new(files.values().chain([&wanted]));
+    let length = rarity.length(&wanted);
+    let like = |(session, its): (&&'a str, &BTreeSet<&'a str>)| {
+        let mut shared: Vec<&'a str> = its.intersection(&wanted).copied().collect();
+        let product: f64 = shared.iter().map(|path| rarity.of(path).powi(2)).sum();
+        shared.sort_by(|a, b| rarity.of(b).total_cmp(&rarity.of(a)).then_with(|| a.cmp(b)));
+        let score = product / (length * rarity.length(its));
+        Related { session, score, shared }
+    };
+    let mut all: Vec<Related<'_>> =
+        files.iter().filter(|(_, its)| !its.is_disjoint(&wanted)).map(like).collect();
+    all.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.session.cmp(b.session)));
+    all
+}
+
+/// How rare each file is.
+struct Rarity<'a> {
+    sessions: f64,
+    changed: HashMap<&'a str, f64>,
+}
+
+impl<'a> Rarity<'a> {
+    fn new<'b>(files: impl Iterator<Item = &'b BTreeSet<&'a str>>) -> Self
+    where
+        'a: 'b,
+    {
+        let mut rarity = Self { sessions: 0.0, changed: HashMap::new() };
+        for its in files {
+            rarity.sessions += 1.0;
+            its.iter().for_each(|path| *rarity.changed.entry(path).or_default() += 1.0);
+        }
+        rarity
+    }
+
+    /// Never 0: a file that all sessions changed is still one that two share.
+    fn of(&self, path: &str) -> f64 {
+        (1.0 + self.sessions / self.changed.get(path).copied().unwrap_or(1.0)).ln()
+    }
+
+    fn length(&self, files: &BTreeSet<&str>) -> f64 {
+        files.iter().map(|path| self.of(path).powi(2)).sum::<f64>().sqrt()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAIRS: [(&str, &str); 9] = [
+        ("a", "/readme"),
+        ("a", "/rare"),
+        ("b", "/readme"),
+        ("c", "/rare"),
+        ("c", "/readme"),
+        ("c", "/rare"),
+        ("d", "/readme"),
+        ("d", "/rare"),
+        ("e", "/other"),
+    ];
+
+    #[test]
+    fn rare_files_count_more() {
+        let all = related(PAIRS, "a");
+        let text: Vec<String> = all
+            .iter()
+            .map(|r| format!("{} {:.2} {}", r.session, r.score, r.shared.join(" ")))
+            .collect();
+        assert_eq!(text, ["c 1.00 /rare /readme", "d 1.00 /rare /readme", "b 0.64 /readme"]);
+    }
+
+    #[test]
+    fn who_changed_nothing_is_like_nobody() {
+        assert_eq!(related(PAIRS, "x"), []);
+        assert_eq!(related(PAIRS, "e"), []);
+    }
+}
