@@ -31,11 +31,10 @@ impl Retention {
         if self.is_set { "settings.json" } else { "default" }
     }
 
-    /// The transcripts with the times from which on they may be deleted, the next one first. What
-    /// is only in the store has been deleted already.
+    /// The transcripts with the times from which on they may be deleted, the next one first.
     pub fn ends<'a>(&self, files: &'a [Found]) -> Vec<(Time, &'a Found)> {
-        let is_session = |f: &&Found| matches!(f.kind, FileKind::Session { .. });
-        let sessions = files.iter().filter(is_session).filter(|f| f.kept.is_none());
+        let sessions =
+            files.iter().filter(|f| matches!(f.kind, FileKind::Session { .. }) && f.kept.is_none());
         let mut ends: Vec<(Time, &Found)> =
             sessions.filter_map(|f| Some((in_days(f.modified?, self.days), f))).collect();
         ends.sort_by_key(|(end, _)| *end);

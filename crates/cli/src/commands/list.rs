@@ -131,7 +131,7 @@ pub fn feel(run: &mut Run, root: &Path, pulse: &mut Pulse) {
     let walk = layout::walk_registry(root);
     for found in walk.files.iter().filter(|f| matches!(f.kind, FileKind::Registry { .. })) {
         pulse.has_registry = true;
-        let Some(bytes) = run.or_skip(read::whole_of(found)) else { continue };
+        let Some(bytes) = run.or_skip(read::whole(&found.path)) else { continue };
         let (running, _) = registry::parse(&bytes);
         if running.pid.is_none_or(is_running) {
             pulse.running.push(running);

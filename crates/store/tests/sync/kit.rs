@@ -184,7 +184,9 @@ impl World {
 
     /// The paths of what is kept and not there any more.
     pub fn gone(&self) -> Vec<String> {
-        let kept = store::sync::kept_files(&self.store(), &self.root(), |row| row.gone);
+        let kept = store::sync::kept_files(&self.store(), &self.root(), |rel| {
+            !self.root().join(rel).exists()
+        });
         let kept = kept.expect("lists").into_iter();
         kept.map(|found| found.rel.to_str().expect("is text").to_owned()).collect()
     }
