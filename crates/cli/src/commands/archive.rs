@@ -273,11 +273,11 @@ fn list(args: &ListArgs, run: &mut Run) -> Result<Answer, CliError> {
     Ok(Answer::of(&gone))
 }
 
-/// Whether the transcript is not on disk. Not only what the last sync saw: it may be older than
-/// the last time that Claude Code deleted something.
+/// Whether the transcript is not on disk. Not what the last sync saw: it may have been deleted or
+/// restored since.
 fn is_gone(session: &SessionRow, files: &[StoredFile]) -> bool {
     let own = files.iter().find(|file| Some(file.row.file.0) == session.file);
-    own.is_some_and(|file| file.row.gone || !file.row.path().exists())
+    own.is_some_and(|file| !file.row.path().exists())
 }
 
 fn show_list(run: &mut Run, gone: &[(SessionRow, &[StoredFile])]) -> Result<(), CliError> {

@@ -300,6 +300,7 @@ fn nothing_is_replaced() {
 fn in_place_only_what_is_missing() {
     let case = case();
     let files = delete_first(&case);
+    case.run("sync");
     let debug = format!("debug/{FIRST}.txt");
     case.write(&debug, "another one");
     let written = case.json::<Restored>("restore aaaa --in-place");
@@ -308,6 +309,8 @@ fn in_place_only_what_is_missing() {
     let same = now.iter().zip(&files).filter(|(a, b)| a == b).count();
     assert_eq!((now.len(), same), (9, 8));
     assert_eq!(fs::read(case.claude().join(debug)).unwrap(), b"another one");
+    // Before a sync has seen it, and after.
+    assert!(case.run("archive list").starts_with("exit 1\n"));
     let shown = case.run("sync --full");
     assert!(shown.starts_with("exit 0\n"), "{shown}");
     assert!(case.run("archive list").starts_with("exit 1\n"));
@@ -349,7 +352,17 @@ fn sessions_that_will_be_deleted() {
         let time = SystemTime::now() - Duration::from_secs(days * 86_400);
         file.set_modified(time).unwrap();
     };
-    assert!(case.run("archive expiring").starts_with("exit 1\n"));
+    fs::remove_file(
+        case.claude()
+            .join("projects/-home-x-site")
+            .join("dddd4444-0000-4000-8000-000000000004.jsonl"),
+    )
+    .unwrap();
+    insta::assert_snapshot!(case.run("archive expiring"), @"
+    exit 1
+    --- stderr
+    note: Nothing found
+    ");
     age(&format!("projects/-home-x-app/{FIRST}.jsonl"), 40);
     let site = "projects/-home-x-site/cccc3333-0000-4000-8000-000000000003.jsonl";
     case.write(site, "{}\n{}\n");
