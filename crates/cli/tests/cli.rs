@@ -19,5 +19,6 @@ mod cli {
     mod segments;
     mod show;
     mod todos;
+    mod torture;
     mod tree;
 }
