@@ -301,7 +301,7 @@ fn a_deleted_file_is_kept() {
     world.remove(&rel);
     let report = world.sync();
     assert_eq!((report.gone, report.is_changed()), (1, true));
-    assert_eq!(world.gone(), [rel.clone()]);
+    assert_eq!(world.gone(), [rel]);
     assert_eq!(world.session(A), is("find the zebra", 2));
     world.assert_kept(&old);
     let after = world.dump();
