@@ -21,5 +21,6 @@ mod cli {
     mod show;
     mod store;
     mod todos;
+    mod torture;
     mod tree;
 }

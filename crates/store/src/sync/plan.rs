@@ -73,14 +73,20 @@ pub fn plan(seen: &[Seen], found: Vec<Found>, is_listed: impl Fn(&Seen) -> bool)
     let here: HashSet<PathBuf> = found.iter().map(|f| f.rel.clone()).collect();
     let is_left = |s: &&Seen| !here.contains(&s.rel) && !s.is_gone && is_listed(s);
     let mut left = Left::new(seen.iter().filter(is_left));
-    let (mut moves, mut changes) = (Vec::new(), Vec::new());
+    let (mut moves, mut changes, mut others) = (Vec::new(), Vec::new(), Vec::new());
     for found in found {
         match by_rel.remove(&found.rel) {
             Some(seen) => changes.extend(change(seen, found)),
-            None => match left.take(&found) {
+            None => match left.renamed(&found) {
                 Some(from) => moves.push(Change::Moved(from.file, found)),
-                None => changes.push(Change::New(found)),
+                None => others.push(found),
             },
+        }
+    }
+    for found in others {
+        match left.same_inode(&found) {
+            Some(from) => moves.push(Change::Moved(from.file, found)),
+            None => changes.push(Change::New(found)),
         }
     }
     let is_gone = |s: &&Seen| is_left(s) && !left.taken.contains(&s.file);
@@ -107,14 +113,19 @@ impl<'a> Left<'a> {
         left
     }
 
-    /// The one that a new file may be.
-    fn take(&mut self, found: &Found) -> Option<&'a Seen> {
+    /// The one that a new file must be.
+    fn renamed(&mut self, found: &Found) -> Option<&'a Seen> {
         let is_it = |from: &&&Seen| is_renamed(&from.rel, found);
-        let by_inode = found.inode.and_then(|inode| self.by_inode.get(&inode));
-        let by_inode = by_inode.filter(|from| from.size <= found.size || is_it(from));
+        let by_inode = found.inode.and_then(|inode| self.by_inode.get(&inode)).filter(is_it);
         let by_name = || self.by_name.get(found.rel.file_name()?).filter(is_it);
         let from = *by_inode.or_else(by_name)?;
         self.taken.insert(from.file).then_some(from)
+    }
+
+    /// The one that a new file may be: what it holds has to tell.
+    fn same_inode(&mut self, found: &Found) -> Option<&'a Seen> {
+        let from = *self.by_inode.get(&found.inode?)?;
+        (from.size <= found.size && self.taken.insert(from.file)).then_some(from)
     }
 }
 

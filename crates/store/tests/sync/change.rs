@@ -229,6 +229,20 @@ fn another_file_with_the_number_of_a_gone_one_is_no_rename() {
     assert_as_fresh(&world);
 }
 
+/// Even if the file has moved at the same time, and was copied on the way.
+#[test]
+fn a_name_tells_more_than_a_number() {
+    let (world, rel, _, old) = two_turns();
+    let to = transcript("b", 0);
+    world.write(&to, &old);
+    let (other, mut lines) = (transcript("a", 1), Lines::new(IDS[1], "new"));
+    world.rename(&rel, &other);
+    world.write(&other, (0..9).map(|n| lines.ask(&format!("quartz {n}"))).collect::<String>());
+    let report = world.sync();
+    assert_eq!((report.moved, report.new, report.gone), (1, 1, 0));
+    assert_as_fresh(&world);
+}
+
 #[test]
 fn names_may_be_exchanged() {
     let (world, rel, _, old) = two_turns();
@@ -287,7 +301,7 @@ fn a_deleted_file_is_kept() {
     world.remove(&rel);
     let report = world.sync();
     assert_eq!((report.gone, report.is_changed()), (1, true));
-    assert_eq!(world.gone(), [rel.clone()]);
+    assert_eq!(world.gone(), [rel]);
     assert_eq!(world.session(A), is("find the zebra", 2));
     world.assert_kept(&old);
     let after = world.dump();
