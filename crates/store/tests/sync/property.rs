@@ -80,11 +80,6 @@ impl Run {
                 if !self.is_there(which) {
                     self.world.write(&rel, "");
                 }
-                // A record behind another one on its line is an oddity that is only counted when
-                // both are read at once.
-                if std::fs::read(self.world.path(&rel)).expect("is there").ends_with(b"}") {
-                    self.world.append(&rel, "\n");
-                }
                 self.world.append(&rel, &lines.as_bytes()[..lines.len() - torn]);
             }
             Step::Rewrite(which, count) => {

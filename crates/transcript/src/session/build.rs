@@ -133,7 +133,18 @@ impl Builder {
             return;
         }
         let mut odd = std::mem::take(&mut self.scratch);
-        Entry::read(line, &mut odd, |entry| self.push(&entry));
+        // A record that goes on with a line which had no newline is glued to the one before.
+        let mut is_glued = self.open_line;
+        let mut glued = None;
+        Entry::read(line, &mut odd, |entry| {
+            if std::mem::take(&mut is_glued) && entry.kind != Kind::Damaged {
+                glued = Some((entry.offset, entry.bytes.len() as u64));
+            }
+            self.push(&entry);
+        });
+        if let Some((offset, length)) = glued {
+            self.note(DiagnosticKind::Glued, offset, length);
+        }
         for diagnostic in odd.drain(..) {
             self.keep(diagnostic);
         }
