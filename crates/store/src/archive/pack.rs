@@ -1,7 +1,7 @@
 //! Packs: raw bytes of one or more pieces, stripped and compressed together.
 //!
 //! Pure functions without a database, so that many packs can be encoded at once. An encoded pack
-//! is a format byte, the raw size and the streams of [`strip`](super::strip), each compressed or
+//! is a format byte, the raw size and the streams of `strip`, each compressed or
 //! as it is. Encoding decodes again and compares: what is written here is all that remains of a
 //! file one day, and a wrong byte found then would be found too late.
 
