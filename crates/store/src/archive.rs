@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hashbrown::HashMap;
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension};
 use transcript::time::Time;
 
 pub use batch::Batch;
@@ -131,10 +131,20 @@ impl Archive {
         names?.collect()
     }
 
-    /// Some files with their current generations.
-    pub fn rows(&self, files: &[FileId]) -> Result<Vec<FileRow>, ArchiveError> {
-        let all = self.files()?;
-        Ok(all.into_iter().filter(|row| files.contains(&row.file)).collect())
+    /// One file with its current generation.
+    pub fn file(&self, file: FileId) -> Result<Option<FileRow>, ArchiveError> {
+        let sql = "SELECT g.file, g.id, g.number, g.size, g.device, g.inode, g.mtime_ns,
+                g.ended IS NOT NULL, g.head_length, g.head, g.tail_length, g.tail,
+                home.path, file.rel
+             FROM generation g JOIN file ON file.id = g.file JOIN home ON home.id = file.home
+             WHERE g.file = ?1 ORDER BY g.number DESC LIMIT 1";
+        let ask = || {
+            let mut query = self.connection.prepare_cached(sql)?;
+            let row =
+                query.query_row([file], |row| file_row(row, file, (row.get(12)?, row.get(13)?)));
+            row.optional()
+        };
+        ask().at(&self.path)
     }
 
     /// The generations of a file, the oldest first.

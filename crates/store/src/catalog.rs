@@ -155,12 +155,14 @@ impl Catalog {
         read().map_err(self.failed())
     }
 
+    fn bytes(&self, sql: &str, file: FileId) -> Result<Option<Vec<u8>>, CatalogError> {
+        let ask = || self.db.prepare_cached(sql)?.query_row([file], |row| row.get(0)).optional();
+        ask().map_err(self.failed())
+    }
+
     /// What is known of a transcript, to be read on.
     pub fn state(&self, file: FileId) -> Result<Option<Builder>, CatalogError> {
-        let sql = "SELECT state FROM transcript WHERE file = ?1";
-        let mut query = self.db.prepare_cached(sql).map_err(self.failed())?;
-        let state: Option<Vec<u8>> =
-            query.query_row([file], |row| row.get(0)).optional().map_err(self.failed())?;
+        let state = self.bytes("SELECT state FROM transcript WHERE file = ?1", file)?;
         let state = state.and_then(|state| zstd::decode_all(&*state).ok());
         Ok(state.and_then(|state| Builder::load(&state)))
     }
@@ -177,19 +179,13 @@ impl Catalog {
 
     /// Where the entries of a file stand.
     pub fn shape(&self, file: FileId) -> Result<Option<Shape>, CatalogError> {
-        let sql = "SELECT shape FROM transcript WHERE file = ?1";
-        let mut query = self.db.prepare_cached(sql).map_err(self.failed())?;
-        let shape: Option<Vec<u8>> =
-            query.query_row([file], |row| row.get(0)).optional().map_err(self.failed())?;
+        let shape = self.bytes("SELECT shape FROM transcript WHERE file = ?1", file)?;
         Ok(shape.and_then(|bytes| Shape::load(&bytes)))
     }
 
     /// Where the bytes of a file's entries are.
     pub fn places(&self, file: FileId) -> Result<Option<Places>, CatalogError> {
-        let sql = "SELECT places FROM transcript WHERE file = ?1";
-        let mut query = self.db.prepare_cached(sql).map_err(self.failed())?;
-        let places: Option<Vec<u8>> =
-            query.query_row([file], |row| row.get(0)).optional().map_err(self.failed())?;
+        let places = self.bytes("SELECT places FROM transcript WHERE file = ?1", file)?;
         Ok(places.and_then(|bytes| Places::load(&bytes)))
     }
 

@@ -61,8 +61,10 @@ pub struct Finder {
     catalog: Catalog,
     archive: Archive,
     index: Box<Index>,
-    files: HashMap<i64, FileRow>,
 }
+
+/// Of an entry longer than this no words are shown: a search stays small.
+const LONGEST: usize = 16 << 20;
 
 /// How wide a snippet is, in characters.
 pub const SNIPPET: usize = 160;
@@ -76,7 +78,7 @@ impl Finder {
         let archive = store.archive(Access::Read)?;
         let Some(catalog) = Catalog::read(store.folder())? else { return Ok(None) };
         let IndexState::Ready(index) = Index::open(store.folder())? else { return Ok(None) };
-        Ok(Some(Self { catalog, archive, index, files: HashMap::new() }))
+        Ok(Some(Self { catalog, archive, index }))
     }
 
     /// The catalog.
@@ -85,24 +87,17 @@ impl Finder {
     }
 
     /// The turns that a query finds.
-    pub fn search(
-        &mut self,
-        query: &Query,
-        options: Options,
-        width: usize,
-    ) -> Result<Hits, SyncError> {
-        let scope = CatalogScope::new(&self.catalog, query)?;
+    pub fn search(&self, query: &Query, options: Options, width: usize) -> Result<Hits, SyncError> {
+        let scope = FinderScope::new(self, query)?;
         let found = self.index.search(query, &scope, options)?;
         let marker = Marker::of(&found);
         let mut hits = Vec::new();
-        let rows = found.matches.iter().map(|m| FileId(m.file as i64)).collect::<Vec<_>>();
-        self.files = self.archive.rows(&rows)?.into_iter().map(|row| (row.file.0, row)).collect();
         for found in &found.matches {
             let file = found.file as i64;
             let Some((id, _)) = self.catalog.owner(file)? else { continue };
             let Some(session) = self.catalog.session(&id)? else { continue };
-            let Some(row) = self.files.get(&file) else { continue };
-            let bytes = self.entry(file, row, found.entry)?;
+            let Some(row) = self.archive.file(FileId(file))? else { continue };
+            let bytes = self.entry(&row, found.entry)?;
             let entry = Entry::of(&bytes, 0);
             let words = text::text_of(&entry, found.role).unwrap_or_default();
             let spot = self.catalog.shape(file)?.and_then(|shape| shape.at(found.entry));
@@ -123,12 +118,15 @@ impl Finder {
     }
 
     /// The bytes of an entry: from the disk, which is fast, else as they are kept.
-    fn entry(&self, file: i64, row: &FileRow, number: u32) -> Result<Vec<u8>, SyncError> {
-        let places = self.catalog.places(file)?;
+    fn entry(&self, row: &FileRow, number: u32) -> Result<Vec<u8>, SyncError> {
+        let places = self.catalog.places(row.file.0)?;
         let Some((offset, length)) = places.and_then(|places| places.at(number)) else {
             return Ok(Vec::new());
         };
         let length = length as usize;
+        if length > LONGEST {
+            return Ok(Vec::new());
+        }
         let on_disk = Source::open(&row.path()).and_then(|source| source.bytes(offset, length));
         match on_disk {
             Ok(bytes) if !row.gone && bytes.len() == length && bytes.starts_with(b"{") => Ok(bytes),
@@ -138,8 +136,8 @@ impl Finder {
 }
 
 /// What the catalog knows about what the index finds; asked for what is needed only.
-struct CatalogScope<'a> {
-    catalog: &'a Catalog,
+struct FinderScope<'a> {
+    finder: &'a Finder,
     allowed: Option<(Vec<u64>, HashSet<u64>)>,
     cache: RefCell<Cache>,
 }
@@ -151,8 +149,8 @@ struct Cache {
     shapes: HashMap<u64, Option<Shape>>,
 }
 
-impl<'a> CatalogScope<'a> {
-    fn new(catalog: &'a Catalog, query: &Query) -> Result<Self, SyncError> {
+impl<'a> FinderScope<'a> {
+    fn new(finder: &'a Finder, query: &Query) -> Result<Self, SyncError> {
         let mut conditions = conditions(&query.only);
         for (sql, values) in self::conditions(&query.except) {
             // What is not known (`NULL`) is not what is left out.
@@ -161,12 +159,12 @@ impl<'a> CatalogScope<'a> {
         let allowed = match conditions.is_empty() {
             true => None,
             false => {
-                let files = catalog.files_where(&conditions)?;
+                let files = finder.catalog.files_where(&conditions)?;
                 let files: Vec<u64> = files.into_iter().map(|file| file as u64).collect();
                 Some((files.clone(), files.into_iter().collect()))
             }
         };
-        Ok(Self { catalog, allowed, cache: RefCell::default() })
+        Ok(Self { finder, allowed, cache: RefCell::default() })
     }
 
     /// The session of a file as a number, and whether the file is a subagent's.
@@ -176,7 +174,7 @@ impl<'a> CatalogScope<'a> {
             return *owner;
         }
         // A file that nobody owns is a session of its own.
-        let owner = match self.catalog.owner(file as i64) {
+        let owner = match self.finder.catalog.owner(file as i64) {
             Ok(Some((id, is_agent))) => {
                 let next = cache.sessions.len() as u64;
                 (*cache.sessions.entry(id).or_insert(next), is_agent)
@@ -192,12 +190,12 @@ impl<'a> CatalogScope<'a> {
         let shape = cache
             .shapes
             .entry(file)
-            .or_insert_with(|| self.catalog.shape(file as i64).unwrap_or(None));
+            .or_insert_with(|| self.finder.catalog.shape(file as i64).unwrap_or(None));
         take(shape.as_ref())
     }
 }
 
-impl Scope for CatalogScope<'_> {
+impl Scope for FinderScope<'_> {
     fn files(&self) -> Option<&[u64]> {
         self.allowed.as_ref().map(|(list, _)| &**list)
     }
@@ -221,6 +219,12 @@ impl Scope for CatalogScope<'_> {
             Some(State::Aside) => Place::Subagent,
             Some(State::Active | State::Foreign) | None => Place::Active,
         }
+    }
+
+    fn text(&self, file: u64, entry: u32, role: Role) -> Option<String> {
+        let row = self.finder.archive.file(FileId(file as i64)).ok()??;
+        let bytes = self.finder.entry(&row, entry).ok()?;
+        text::text_of(&Entry::of(&bytes, 0), role)
     }
 
     fn is_copy(&self, file: u64, entry: u32) -> bool {

@@ -63,7 +63,7 @@ pub fn run(args: &SearchArgs, run: &mut Run) -> Result<Answer, CliError> {
     let dates = |text: &str| date(text, &run.clock);
     let query = Query::parse(&text, &dates)
         .map_err(|error| CliError::Store(StoreError::Query(text.clone(), error)))?;
-    let mut finder = current(run)?;
+    let finder = current(run)?;
     let options = Options { limit: args.limit, offset: args.offset, ..Options::default() };
     let found = finder.search(&query, options, SNIPPET)?;
     if run.json {

@@ -92,6 +92,17 @@ fn words_are_found_where_they_were_said_called_and_printed() {
 }
 
 #[test]
+fn a_phrase_in_an_output_has_its_words_in_order() {
+    let case = Case::new(HOME);
+    let search = |query| case.shown(&case.command().args(["search", query]).output().unwrap());
+    let loosened = "Nothing has these words as they are";
+    let in_order = search("\"zombiedaemon 4711\"");
+    assert!(in_order.contains("#3 output") && !in_order.contains(loosened), "{in_order}");
+    let turned = search("\"4711 zombiedaemon\"");
+    assert!(turned.contains(loosened), "{turned}");
+}
+
+#[test]
 fn new_lines_are_found_at_once() {
     let case = Case::new(HOME);
     assert_eq!(first(&case, "harbours").0, "0bbbbbbb");

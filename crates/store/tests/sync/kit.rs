@@ -347,7 +347,7 @@ fn tables(
 }
 
 fn hits(store: &Store) -> BTreeMap<(&'static str, String), BTreeSet<(u32, String)>> {
-    let mut finder = Finder::open(store).expect("opens").expect("is there");
+    let finder = Finder::open(store).expect("opens").expect("is there");
     let root = archive(store).files().expect("lists");
     let mut all: BTreeMap<(&'static str, String), BTreeSet<(u32, String)>> = BTreeMap::new();
     let options = store::index::Options { limit: 1000, ..Default::default() };
