@@ -12,7 +12,7 @@ use transcript::line::LineReader;
 use transcript::session::{Node, Options};
 use transcript::time::Time;
 
-use super::{Home, Report, SyncError, Watch};
+use super::{Home, Patience, Report, SyncError, Watch};
 use crate::archive::{Archive, ArchiveError, FileRow, Stat};
 use crate::catalog::{self, Catalog, Places, Shape, Transcript};
 use crate::folder::Store;
@@ -53,6 +53,7 @@ pub(super) fn derive(
     store: &Store,
     archive: &Archive,
     homes: &[Home],
+    patience: &Patience,
     watch: &dyn Watch,
     report: &mut Report,
 ) -> Result<(), SyncError> {
@@ -67,6 +68,7 @@ pub(super) fn derive(
         return Ok(());
     }
     let bytes: u64 = todo.iter().map(|todo| todo.row.size - todo.from()).sum();
+    patience.allows(bytes)?;
     let options = match bytes < 8 << 20 {
         true => WriterOptions::SMALL,
         false => WriterOptions::default(),
@@ -76,7 +78,7 @@ pub(super) fn derive(
     read_all(store, archive.path(), &todo, &mut catalog, &mut writer, watch, report)?;
     let edition = {
         let write = catalog.write()?;
-        write.join(transcripts(homes, &rows, store)?, from)?;
+        write.join(transcripts(homes, &rows, store)?, from, patience.now)?;
         write.commit()?
     };
     writer.commit(edition)?;
