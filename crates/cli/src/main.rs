@@ -8,6 +8,7 @@ mod commands;
 mod demo;
 mod error;
 mod home;
+mod live;
 mod name;
 mod read;
 mod retention;

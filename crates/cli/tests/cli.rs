@@ -23,4 +23,5 @@ mod cli {
     mod todos;
     mod torture;
     mod tree;
+    mod watch;
 }

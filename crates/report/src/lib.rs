@@ -5,6 +5,7 @@
 
 pub mod doctor;
 pub mod errors;
+pub mod event;
 pub mod file;
 pub mod filter;
 pub mod history;

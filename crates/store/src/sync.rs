@@ -10,9 +10,11 @@ mod derive;
 mod keep;
 pub mod plan;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use transcript::entry::Entry;
 use transcript::layout::{Problem, Walk};
+use transcript::session::{Builder, Node};
 use transcript::time::Time;
 
 use crate::archive::{Access, ArchiveError};
@@ -56,6 +58,10 @@ pub trait Watch: Sync {
 
     /// So much of it has been read.
     fn step(&self, files: usize, bytes: u64);
+
+    /// An entry that was not there before, in the file of this path below its Claude folder; it
+    /// was pushed to the builder as `node`.
+    fn entry(&self, _rel: &Path, _builder: &Builder, _node: &Node, _entry: &Entry<'_>) {}
 
     /// Whether to stop here; what is kept so far stays.
     fn is_stopped(&self) -> bool {
