@@ -17,7 +17,7 @@ use transcript::layout::{Problem, Walk};
 use transcript::session::{Builder, Node};
 use transcript::time::Time;
 
-use crate::archive::{Access, ArchiveError};
+use crate::archive::{Access, ArchiveError, Effort};
 use crate::catalog::{Catalog, CatalogError};
 use crate::folder::Store;
 use crate::index::IndexError;
@@ -192,6 +192,9 @@ pub fn sync(
                 derive()?;
             }
             derived => derived?,
+        }
+        if report.bytes_kept > 0 {
+            archive.compact(Effort::Background, |_| {}, || !watch.is_stopped())?;
         }
     }
     Ok((report, problems))

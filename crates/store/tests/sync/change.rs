@@ -43,6 +43,22 @@ fn a_second_sync_writes_nothing() {
     }
 }
 
+/// A sync after every turn leaves a small pack each time; they become fewer by themselves.
+#[test]
+fn many_small_syncs_leave_few_packs() {
+    let (world, rel, mut lines, mut text) = two_turns();
+    for n in 0..80 {
+        let more = lines.ask(&format!("question {n}"));
+        world.append(&rel, &more);
+        text += &more;
+        world.sync();
+    }
+    let packs = super::kit::archive(&world.store()).status().expect("counts").packs;
+    assert!(packs <= 40, "{packs} packs");
+    world.assert_kept(&text);
+    assert_as_fresh(&world);
+}
+
 #[test]
 fn an_append_reads_what_was_appended() {
     let world = World::new();
