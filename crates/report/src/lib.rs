@@ -12,6 +12,7 @@ pub mod history;
 pub mod list;
 pub mod log;
 pub mod plan;
+pub mod price;
 pub mod record;
 pub mod related;
 pub mod show;
