@@ -110,6 +110,7 @@ pub enum Command {
     Find(commands::find::FindArgs),
     Related(commands::related::RelatedArgs),
     Watch(commands::watch::WatchArgs),
+    Usage(commands::usage::UsageArgs),
 }
 
 #[cfg(test)]

@@ -75,6 +75,10 @@ pub enum CliError {
     Store(StoreError),
     /// A session's files cannot be written back.
     Restore(RestoreError),
+    /// A file is no table of prices.
+    Prices(std::path::PathBuf, report::price::TableError),
+    /// A zone that is not known.
+    NoZone(String),
 }
 
 impl From<HomeError> for CliError {
@@ -231,6 +235,14 @@ fn message(error: &CliError) -> Message {
         CliError::File(error) => file::message(error),
         CliError::Store(error) => store::message(error),
         CliError::Restore(error) => restore::message(error),
+        CliError::Prices(path, error) => Message {
+            error: format!("{} is {error}", path.display()),
+            hint: Some("`recount prices --json` shows the form".into()),
+        },
+        CliError::NoZone(name) => Message {
+            error: format!("There is no zone `{name}`"),
+            hint: Some("Give a name like Europe/Berlin, or UTC".into()),
+        },
         CliError::Demo(error) => Message {
             error: format!("Cannot unpack the sample home: {}", reason(error)),
             hint: Some("Is there room in the folder for temporary files?".into()),

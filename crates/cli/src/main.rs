@@ -8,6 +8,7 @@ mod commands;
 mod demo;
 mod error;
 mod home;
+mod ledger;
 mod live;
 mod name;
 mod read;

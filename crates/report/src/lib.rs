@@ -18,3 +18,4 @@ pub mod related;
 pub mod show;
 pub mod todo;
 pub mod tree;
+pub mod usage;

@@ -85,6 +85,12 @@ impl Table {
         self.rows.push(row.into());
     }
 
+    /// As [`Table::push`], for a table whose columns depend on what was asked.
+    pub fn push_all(&mut self, row: Vec<Cell>) {
+        debug_assert_eq!(row.len(), self.columns.len());
+        self.rows.push(row);
+    }
+
     /// The lines of the table, the head first; cut to `width` where there is one.
     pub fn lines(&self, width: Option<usize>) -> Vec<String> {
         let head: Vec<Cell> =

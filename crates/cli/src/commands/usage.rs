@@ -1,0 +1,359 @@
+//! `recount usage`: tokens and money.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use jiff::tz::TimeZone;
+use report::price::{Confidence, Prices};
+use report::usage::{self, Calendar, Dimension, Filter, Ledger, Row, Totals, View, WeekStart};
+
+use crate::error::{Answer, CliError};
+use crate::run::Run;
+use crate::terminal::format::{count, counted, thousands};
+use crate::terminal::style;
+use crate::terminal::table::{Cell, Column, Table};
+use crate::time_arg::TimeArg;
+use crate::wire;
+
+/// Tokens and what they cost, by day, week, month, session, project, model, subagent, tool,
+/// branch or pull request, or by two of them.
+#[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
+#[command(after_help = "\
+Every response is counted once, however often it was written, resumed or copied. COST is
+what the API would charge by the dated table of prices (`recount prices`); the figure is
+exact, estimated (a price by rule), a lower bound (the files hold less than was used), or
+unpriced.
+
+Examples:
+  recount usage                              by day
+  recount usage monthly model                by month, then by model
+  recount usage project --since 30d          the projects of the last month
+  recount usage session --project . --json   the sessions of this folder")]
+pub struct UsageArgs {
+    /// What to group by, one or two
+    #[arg(value_enum, num_args = 0..=2)]
+    by: Vec<By>,
+
+    #[command(flatten)]
+    which: Which,
+
+    /// As CSV
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
+}
+
+/// Which responses, and how they are counted.
+#[derive(Debug, clap::Args)]
+pub struct Which {
+    /// Only since then: a date, `yesterday`, `7d`, `last week`
+    #[arg(long, value_name = "TIME")]
+    pub since: Option<TimeArg>,
+
+    /// Only until then
+    #[arg(long, value_name = "TIME")]
+    pub until: Option<TimeArg>,
+
+    /// The zone of days and weeks, like Europe/Berlin or UTC; this computer's if not given
+    #[arg(long, value_name = "ZONE")]
+    pub tz: Option<String>,
+
+    /// The first day of a week
+    #[arg(long, value_name = "DAY", default_value = "monday")]
+    pub week_start: FirstDay,
+
+    /// Only projects whose path contains this; `.` for this folder
+    #[arg(long, value_name = "TEXT")]
+    pub project: Option<String>,
+
+    /// Only models whose name contains this
+    #[arg(long, value_name = "TEXT")]
+    pub model: Option<String>,
+
+    /// A table of prices to lay over the one that is built in
+    #[arg(long, value_name = "FILE")]
+    pub prices: Option<PathBuf>,
+}
+
+/// The first day of a week.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FirstDay {
+    /// As ISO 8601 has it.
+    Monday,
+    /// As in the US.
+    Sunday,
+}
+
+/// What to group by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum By {
+    #[value(alias = "day")]
+    Daily,
+    #[value(alias = "week")]
+    Weekly,
+    #[value(alias = "month")]
+    Monthly,
+    #[value(alias = "sessions")]
+    Session,
+    #[value(alias = "projects")]
+    Project,
+    #[value(alias = "models")]
+    Model,
+    #[value(aliases = ["subagents", "agent"])]
+    Subagent,
+    #[value(alias = "tools")]
+    Tool,
+    #[value(alias = "branches")]
+    Branch,
+    #[value(alias = "prs")]
+    Pr,
+}
+
+impl From<By> for Dimension {
+    fn from(by: By) -> Self {
+        match by {
+            By::Daily => Self::Day,
+            By::Weekly => Self::Week,
+            By::Monthly => Self::Month,
+            By::Session => Self::Session,
+            By::Project => Self::Project,
+            By::Model => Self::Model,
+            By::Subagent => Self::Subagent,
+            By::Tool => Self::Tool,
+            By::Branch => Self::Branch,
+            By::Pr => Self::Pr,
+        }
+    }
+}
+
+impl Which {
+    /// The filter that the flags stand for.
+    pub fn filter(&self, run: &mut Run) -> Result<Filter, CliError> {
+        self.set_zone(run)?;
+        Ok(Filter {
+            period: run.period(self.since.as_ref(), self.until.as_ref()),
+            project: run.project(self.project.as_deref())?,
+            model: self.model.clone(),
+            session: None,
+        })
+    }
+
+    /// How times become days.
+    pub fn calendar(&self, run: &Run) -> Calendar {
+        let week_start = match self.week_start {
+            FirstDay::Monday => WeekStart::Monday,
+            FirstDay::Sunday => WeekStart::Sunday,
+        };
+        Calendar { zone: run.clock.now.time_zone().clone(), week_start }
+    }
+
+    /// Lets the whole run think in the zone that was asked for.
+    fn set_zone(&self, run: &mut Run) -> Result<(), CliError> {
+        if let Some(name) = &self.tz {
+            let zone = match name.to_ascii_lowercase().as_str() {
+                "utc" | "z" => TimeZone::UTC,
+                "local" => return Ok(()),
+                _ => TimeZone::get(name).map_err(|_| CliError::NoZone(name.clone()))?,
+            };
+            run.clock.now = run.clock.now.with_time_zone(zone);
+        }
+        Ok(())
+    }
+}
+
+/// Prints a view.
+pub fn run(args: &UsageArgs, run: &mut Run) -> Result<Answer, CliError> {
+    let filter = args.which.filter(run)?;
+    let calendar = args.which.calendar(run);
+    let prices = run.prices(args.which.prices.as_deref())?;
+    let counted = run.counted(&prices)?;
+    let by: Vec<Dimension> = match args.by.as_slice() {
+        [] => vec![Dimension::Day],
+        by => by.iter().map(|by| Dimension::from(*by)).collect(),
+    };
+    let (agents, prs) = run.links(&by)?;
+    let view = View { by: &by, filter: &filter, calendar: &calendar, agents: &agents, prs: &prs };
+    let rows = usage::view(&counted.ledger, &view);
+    let total = usage::total(&counted.ledger, &filter);
+    if run.json {
+        for row in &rows {
+            run.out.json(&wire::usage::UsageRow::new(&by, row))?;
+        }
+    } else if args.csv {
+        csv(run, &by, &rows)?;
+    } else {
+        table(run, &by, &rows, &total)?;
+    }
+    notes(run, &counted.ledger, &filter, &total, &prices);
+    Ok(Answer::of(&rows))
+}
+
+fn table(run: &mut Run, by: &[Dimension], rows: &[Row], total: &Totals) -> Result<(), CliError> {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let mut columns: Vec<Column> = by.iter().map(|by| Column::Left(title(*by))).collect();
+    columns.extend([
+        Column::Right("REQUESTS"),
+        Column::Right("INPUT"),
+        Column::Right("OUTPUT"),
+        Column::Right("CACHE WRITE"),
+        Column::Right("CACHE READ"),
+        Column::Right("COST"),
+        Column::Left(""),
+    ]);
+    let mut table = Table::new(&columns).spare(&["REQUESTS", "CACHE WRITE", "CACHE READ"]);
+    let most = rows.iter().map(|row| row.totals.cost).max().unwrap_or(0);
+    for row in rows {
+        let keys = row.keys.iter().zip(by).map(|(key, by)| key_cell(*by, key.as_deref()));
+        let cells = keys.chain(figures(&row.totals, most));
+        table.push_all(cells.collect());
+    }
+    let mut last: Vec<Cell> = vec![Cell::new(style::HEAD, "total")];
+    last.extend(by.iter().skip(1).map(|_| Cell::from("")));
+    last.extend(figures(total, 0));
+    table.push_all(last);
+    let lines = table.lines(run.out.columns());
+    lines.iter().try_for_each(|line| Ok(run.out.line(line)?))
+}
+
+fn title(by: Dimension) -> &'static str {
+    match by {
+        Dimension::Day => "DAY",
+        Dimension::Week => "WEEK OF",
+        Dimension::Month => "MONTH",
+        Dimension::Session => "SESSION",
+        Dimension::Project => "PROJECT",
+        Dimension::Model => "MODEL",
+        Dimension::Subagent => "SUBAGENT",
+        Dimension::Tool => "TOOL",
+        Dimension::Branch => "BRANCH",
+        Dimension::Pr => "PR",
+    }
+}
+
+fn key_cell(by: Dimension, key: Option<&str>) -> Cell {
+    match key {
+        None => Cell::new(style::DIM, "-"),
+        Some(key) if by == Dimension::Session => Cell::new(style::NAME, &super::short(key)),
+        Some(key) => Cell::from(key),
+    }
+}
+
+fn figures(totals: &Totals, most: u64) -> [Cell; 7] {
+    let tokens = &totals.tokens;
+    [
+        Cell::from(count(totals.requests)),
+        Cell::from(count(tokens.input)),
+        Cell::from(count(tokens.output)),
+        Cell::from(count(tokens.cache_write())),
+        Cell::from(count(tokens.cache_read)),
+        Cell::from(cost(totals)),
+        Cell::new(style::GOOD, &bar(totals.cost, most)),
+    ]
+}
+
+/// Money for a table: `$12.34`, `≥ $0.05` for what it is at least, `~` for an estimate.
+pub fn cost(totals: &Totals) -> String {
+    let Some(cost) = totals.cost() else { return "?".into() };
+    let sign = match totals.confidence() {
+        Confidence::Exact => "",
+        Confidence::Estimated => "~",
+        Confidence::LowerBound | Confidence::Unpriced => "≥",
+    };
+    format!("{sign}{}", dollars(cost))
+}
+
+/// Micro-dollars as dollars and cents; small sums with more digits.
+pub fn dollars(micro: u64) -> String {
+    let cents = (micro + 5_000) / 10_000;
+    match micro {
+        0 => "$0".into(),
+        1..100_000 => format!("$0.{:04}", (micro + 50) / 100),
+        _ => format!("${}.{:02}", thousands(cents / 100), cents % 100),
+    }
+}
+
+/// So much of the widest bar, in eighths of a character.
+fn bar(part: u64, most: u64) -> String {
+    const WIDTH: u64 = 16;
+    if most == 0 || part == 0 {
+        return String::new();
+    }
+    let eighths = (u128::from(part) * u128::from(WIDTH * 8) / u128::from(most)) as usize;
+    let rest = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"][eighths % 8];
+    format!("{}{rest}", "█".repeat(eighths / 8))
+}
+
+fn csv(run: &mut Run, by: &[Dimension], rows: &[Row]) -> Result<(), CliError> {
+    let keys: Vec<&str> = by.iter().map(|by| by.name()).collect();
+    let fields = "input,output,cache_read,cache_write,cache_write_1h,requests,tool_calls,cost_usd,confidence";
+    run.out.line(&format!("{},{fields}", keys.join(",")))?;
+    for row in rows {
+        let keys: Vec<String> =
+            row.keys.iter().map(|key| field(key.as_deref().unwrap_or_default())).collect();
+        let Totals { tokens, requests, tool_calls, .. } = &row.totals;
+        let cost = row.totals.cost().map(wire::usage::usd).unwrap_or_default();
+        run.out.line(&format!(
+            "{},{},{},{},{},{},{requests},{tool_calls},{cost},{}",
+            keys.join(","),
+            tokens.input,
+            tokens.output,
+            tokens.cache_read,
+            tokens.cache_write(),
+            tokens.cache_write_1h,
+            row.totals.confidence().name(),
+        ))?;
+    }
+    Ok(())
+}
+
+/// A field of CSV. What a spreadsheet would take for a formula is text.
+fn field(text: &str) -> String {
+    let text = crate::terminal::safe::line(text);
+    let is_formula = text.starts_with(['=', '+', '-', '@']);
+    match is_formula || text.contains([',', '"', '\n']) {
+        true => {
+            let guard = if is_formula { "'" } else { "" };
+            format!("\"{guard}{}\"", text.replace('"', "\"\""))
+        }
+        false => text,
+    }
+}
+
+fn notes(run: &mut Run, ledger: &Ledger, filter: &Filter, total: &Totals, prices: &Prices) {
+    let [_, estimated, least, unpriced] = total.by_confidence;
+    let requests = |number: u64| counted(number as usize, "request");
+    if least.0 > 0 {
+        run.talk.note(format!(
+            "{} are lower bounds: older versions of Claude Code wrote less than was used",
+            requests(least.0)
+        ));
+    }
+    if estimated.0 > 0 {
+        run.talk.note(format!("{} are priced by a rule", requests(estimated.0)));
+    }
+    if unpriced.0 > 0 {
+        let models: BTreeSet<&str> = ledger
+            .responses
+            .iter()
+            .filter(|r| r.confidence == Confidence::Unpriced && filter.holds(ledger, r))
+            .map(|r| r.model.map_or("no model", |model| ledger.name(model)))
+            .collect();
+        let models: Vec<String> = models.into_iter().map(crate::terminal::safe::line).collect();
+        run.talk.note(format!(
+            "{} have no price and are not in the cost: {}; `--prices FILE` adds some",
+            requests(unpriced.0),
+            models.join(", ")
+        ));
+    }
+    for (oddity, number) in &ledger.oddities {
+        run.talk.note(format!("{} with a {}", counted(*number as usize, "line"), oddity.name()));
+    }
+    if total.without_source > 0 {
+        let requests = requests(total.without_source);
+        run.talk.note(format!("{requests} are known from the store only: their lines are gone"));
+    }
+    run.talk.note(format!("Prices of {}", prices.date));
+}

@@ -1,0 +1,153 @@
+//! The ledger for commands that count: the claims of all files, owned and priced.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use hashbrown::HashMap;
+use rayon::prelude::*;
+use report::price::Prices;
+use report::usage::{Dimension, Input, Ledger};
+use transcript::entry::Entry;
+use transcript::id::Key;
+use transcript::layout::{self, Found, Problem};
+use transcript::session::Session;
+use transcript::source::Source;
+use transcript::time::Time;
+use transcript::usage::Claims;
+
+use crate::error::CliError;
+use crate::read;
+use crate::run::Run;
+
+/// The kinds of subagents by their ids.
+pub type Agents = HashMap<String, String>;
+/// The pull requests of sessions, with the times they were linked.
+pub type Prs = HashMap<String, Vec<(Option<Time>, String)>>;
+
+/// All responses, and the files they were found in.
+pub struct Counted {
+    /// The responses.
+    pub ledger: Ledger,
+    /// The files, as the ledger counts them.
+    pub inputs: Vec<Input>,
+}
+
+impl Run {
+    /// The table of prices, with what `--prices` lays over it.
+    pub fn prices(&mut self, overlay: Option<&Path>) -> Result<Prices, CliError> {
+        let mut prices = Prices::built_in().clone();
+        if let Some(path) = overlay {
+            let bytes = read::whole(path).map_err(CliError::Read)?;
+            let text = String::from_utf8_lossy(&bytes);
+            let more = Prices::parse(&text)
+                .map_err(|error| CliError::Prices(path.to_path_buf(), error))?;
+            prices.overlay(more);
+        }
+        Ok(prices)
+    }
+
+    /// Everything that was used, priced.
+    pub fn counted(&mut self, prices: &Prices) -> Result<Counted, CliError> {
+        let inputs = self.claims()?;
+        let ledger = Ledger::new(&inputs, prices);
+        Ok(Counted { ledger, inputs })
+    }
+
+    /// What a view needs beside the ledger: the kinds of subagents by their ids, the pull
+    /// requests of sessions. Nothing is read if it needs neither.
+    pub fn links(&mut self, by: &[Dimension]) -> Result<(Agents, Prs), CliError> {
+        let (mut agents, mut prs) = (Agents::new(), Prs::new());
+        if !by.iter().any(|by| matches!(by, Dimension::Subagent | Dimension::Pr)) {
+            return Ok((agents, prs));
+        }
+        let (library, taken) = self.library(|_, session, source| Some(told(session, source)))?;
+        let mut kinds: HashMap<Key, String> = HashMap::new();
+        for (card, taken) in library.cards.iter().zip(taken) {
+            let (linked, started) = taken.unwrap_or_default();
+            kinds.extend(started);
+            if let Some(id) = card.id.as_ref().filter(|_| !linked.is_empty()) {
+                prs.entry(id.as_str().to_owned()).or_default().extend(linked);
+            }
+        }
+        for agent in library.sessions.iter().flat_map(|session| &session.agents) {
+            let own = agent.agent_type.as_deref().map(str::to_owned);
+            let kind = own
+                .or_else(|| agent.call.and_then(|call| kinds.get(&call).cloned()))
+                .or_else(|| agent.internal.map(|_| "claude-code".into()));
+            agents.extend(kind.map(|kind| (agent.id.as_str().to_owned(), kind)));
+        }
+        Ok((agents, prs))
+    }
+
+    /// What the files claim.
+    fn claims(&mut self) -> Result<Vec<Input>, CliError> {
+        let mut files: Vec<Found> = Vec::new();
+        for root in self.roots()? {
+            let walk = layout::walk_projects(&root);
+            walk.problems.into_iter().for_each(|problem| self.talk.skip(problem));
+            let kept = self.kept(&root, &walk.files, layout::FileKind::is_transcript)?;
+            let all = walk.files.into_iter().chain(kept);
+            files.extend(all.filter(|found| found.kind.is_transcript()));
+        }
+        once_each(&mut files);
+        let progress = self.progress(&files.iter().collect::<Vec<_>>());
+        let mut order: Vec<usize> = (0..files.len()).collect();
+        order.sort_by_key(|&at| std::cmp::Reverse(files[at].size));
+        let mut read: HashMap<usize, Result<Claims, Problem>> = order
+            .into_par_iter()
+            .with_max_len(1)
+            .map(|at| {
+                let claims = claims_of(&files[at]);
+                progress.advance(1, files[at].size);
+                (at, claims)
+            })
+            .collect::<Vec<_>>()
+            .into_iter()
+            .collect();
+        drop(progress);
+        let mut inputs = Vec::with_capacity(files.len());
+        for (at, found) in files.into_iter().enumerate() {
+            let Some(claims) = read.remove(&at).and_then(|claims| self.or_skip(claims)) else {
+                continue;
+            };
+            let has_source = found.kept.is_none();
+            let Found { kind, path, created, .. } = found;
+            inputs.push(Input { kind, path, created, has_source, claims });
+        }
+        Ok(inputs)
+    }
+}
+
+/// The pull requests that a session links, and the kinds of the subagents that its calls start.
+type Told = (Vec<(Option<Time>, String)>, Vec<(Key, String)>);
+
+fn told(session: &Session, source: &Source) -> Told {
+    let prs = session.pr_links().iter().map(|link| (link.time, link.url.to_string())).collect();
+    let mut kinds = Vec::new();
+    for call in session.calls() {
+        if !matches!(session.tool(call), "Task" | "Agent") {
+            continue;
+        }
+        let Ok(bytes) = source.entry(&session.nodes()[call.node()]) else { continue };
+        let entry = Entry::of(&bytes, 0);
+        let own =
+            entry.blocks().iter().find(|b| b.id.is_some_and(|id| Key::of_str(id) == call.key()));
+        let kind = own.and_then(|block| block.input?.string("subagent_type"));
+        kinds.extend(kind.map(|kind| (call.key(), kind.into_owned())));
+    }
+    (prs, kinds)
+}
+
+/// A file that two folders or a link lead to is read once.
+fn once_each(files: &mut Vec<Found>) {
+    let (mut seen, mut paths) = (HashSet::new(), HashSet::<PathBuf>::new());
+    files.retain(|found| match found.inode {
+        Some(inode) => seen.insert(inode),
+        None => paths.insert(found.path.clone()),
+    });
+}
+
+fn claims_of(found: &Found) -> Result<Claims, Problem> {
+    let source = found.open()?;
+    Claims::read(source.reader(0)).map_err(|error| Problem::new(&found.path, error))
+}

@@ -1,0 +1,256 @@
+//! Claims of all files into responses: who owns each, what was the most that was said of it, and
+//! what it cost.
+
+use hashbrown::HashSet;
+use transcript::layout::FileKind;
+use transcript::time::Time;
+use transcript::usage::{Claim, Tokens};
+
+use super::{Input, Ledger, Response};
+use crate::price::{Confidence, Prices};
+
+/// Claude Code before this wrote what it knew while the response was still coming.
+const WRITES_FINAL_USAGE: [u64; 3] = [2, 1, 97];
+
+/// A claim by its place: which input, which of its claims.
+type Place = (u32, u32);
+
+pub(super) fn join(inputs: &[Input], prices: &Prices) -> Ledger {
+    let mut places: Vec<(u128, Place)> = Vec::new();
+    for (file, input) in inputs.iter().enumerate() {
+        let claims = input.claims.list().iter().enumerate();
+        places.extend(claims.map(|(at, claim)| (claim.key.0, (file as u32, at as u32))));
+    }
+    places.sort_unstable();
+    let ranks = Ranks::new(inputs, &places);
+    let mut ledger = Ledger::default();
+    for input in inputs {
+        for (_, oddity) in input.claims.oddities() {
+            *ledger.oddities.entry(oddity).or_default() += 1;
+        }
+    }
+    for group in places.chunk_by(|a, b| a.0 == b.0) {
+        let group: Vec<Place> = group.iter().map(|(_, place)| *place).collect();
+        response(inputs, &group, &ranks, prices, &mut ledger);
+    }
+    let key = |response: &Response| (response.time, response.file, response.offset);
+    ledger.responses.sort_by_key(|response| (key(response), response.is_advisor));
+    ledger
+}
+
+fn claim(inputs: &[Input], place: Place) -> &Claim {
+    &inputs[place.0 as usize].claims.list()[place.1 as usize]
+}
+
+fn response(
+    inputs: &[Input],
+    group: &[Place],
+    ranks: &Ranks,
+    prices: &Prices,
+    ledger: &mut Ledger,
+) {
+    let of = |place: Place| claim(inputs, place);
+    // What a call tells of its subagent is told again in the subagent's own file, if there is one.
+    let is_told_elsewhere = group.iter().any(|place| !of(*place).is_progress);
+    let group: Vec<Place> =
+        group.iter().copied().filter(|p| !(is_told_elsewhere && of(*p).is_progress)).collect();
+    let owner = group.iter().copied().min_by_key(|place| {
+        let claim = of(*place);
+        let time = claim.first.time.map_or(i64::MAX, |time| time.0);
+        (claim.is_sidechain, time, ranks.of(place.0), *place)
+    });
+    let most = group.iter().copied().filter(|place| of(*place).has_usage).max_by_key(|place| {
+        let claim = of(*place);
+        let time = claim.place.time.map_or(i64::MIN, |time| time.0);
+        (claim.tokens.output, claim.tokens.total(), time, Some(*place) == owner)
+    });
+    let (Some(owner), Some(most)) = (owner, most) else { return };
+    let (first, usage) = (of(owner), of(most));
+    let input = &inputs[owner.0 as usize];
+    let claims = &input.claims;
+    let session_of = |place: Place| {
+        let input = &inputs[place.0 as usize];
+        let named = input.claims.session(of(place)).map(str::to_owned);
+        named.or_else(|| input.kind.session().map(|id| id.as_str().to_owned()))
+    };
+    let agent = claims.agent(first).or(match &input.kind {
+        FileKind::Agent { agent, .. } => Some(agent.as_str()),
+        _ => None,
+    });
+    let session = session_of(owner).unwrap_or_default();
+    let session = ledger.intern(&session);
+    let tools = tools(inputs, &group, ledger);
+    let agent = agent.map(|agent| ledger.intern(agent));
+    let project = claims.project(first).map(|path| ledger.intern(path));
+    let branch = claims.branch(first).map(|branch| ledger.intern(branch));
+    let taken = &inputs[most.0 as usize].claims;
+    let model = taken.model(usage).or(claims.model(first)).map(|model| ledger.intern(model));
+    for place in group.iter().filter(|place| **place != owner) {
+        let session = ledger.intern(&session_of(*place).unwrap_or_default());
+        *ledger.replayed.entry(session).or_default() += 1;
+    }
+    let is_cut = taken.is_cut(usage) && group.iter().all(|place| !of(*place).has_stopped);
+    let is_placeholder = is_placeholder(taken.version(usage), usage.has_stopped);
+    let mut response = Response {
+        key: first.key,
+        time: first.first.time,
+        file: owner.0,
+        offset: first.first.offset,
+        taken: (most.0, usage.place.offset),
+        session,
+        agent,
+        project,
+        branch,
+        model,
+        tokens: usage.tokens,
+        mode: usage.mode,
+        web_searches: usage.web_searches,
+        parts: parts(usage),
+        is_advisor: false,
+        tools,
+        cost: None,
+        confidence: Confidence::Exact,
+        replays: group.len() as u32 - 1,
+        has_source: group.iter().any(|place| inputs[place.0 as usize].has_source),
+        claimed_cost: group.iter().find_map(|place| of(*place).claimed_cost),
+    };
+    for iteration in &usage.iterations {
+        let Some(model) = iteration.advisor else { continue };
+        let model = taken.name(model).map(|model| ledger.intern(model));
+        let mut advisor = Response {
+            model,
+            tokens: iteration.tokens,
+            parts: Vec::new(),
+            tools: Vec::new(),
+            web_searches: 0,
+            is_advisor: true,
+            claimed_cost: None,
+            ..response.clone()
+        };
+        settle(&mut advisor, prices, ledger, is_cut || is_placeholder);
+        ledger.responses.push(advisor);
+    }
+    settle(&mut response, prices, ledger, is_cut || is_placeholder);
+    ledger.responses.push(response);
+}
+
+fn settle(response: &mut Response, prices: &Prices, ledger: &Ledger, is_least: bool) {
+    let model = response.model.map_or("", |model| ledger.name(model));
+    let (cost, confidence) = price(prices, model, response.time, response, is_least);
+    (response.cost, response.confidence) = (cost, confidence);
+}
+
+/// Cost and confidence of a response under a table.
+pub(super) fn price(
+    prices: &Prices,
+    model: &str,
+    time: Option<Time>,
+    response: &Response,
+    is_least: bool,
+) -> (Option<u64>, Confidence) {
+    let whole = [response.tokens];
+    let parts = if response.parts.is_empty() { &whole[..] } else { &response.parts };
+    let mut cost = 0u64;
+    let mut confidence = Confidence::Exact;
+    for (at, tokens) in parts.iter().enumerate() {
+        let searches = if at == 0 { response.web_searches } else { 0 };
+        let priced = prices.price(model, time, tokens, response.mode, searches);
+        let Some(priced) = priced else { return (None, Confidence::Unpriced) };
+        let Some(sum) = cost.checked_add(priced.cost) else {
+            return (None, Confidence::Unpriced);
+        };
+        cost = sum;
+        confidence = confidence.max(priced.confidence);
+    }
+    let least = if is_least { Confidence::LowerBound } else { Confidence::Exact };
+    (Some(cost), confidence.max(least))
+}
+
+/// The requests that a response is made of, if they make up all of it.
+fn parts(claim: &Claim) -> Vec<Tokens> {
+    let own = claim.iterations.iter().filter(|i| i.advisor.is_none());
+    let parts: Vec<Tokens> = own.map(|i| i.tokens).collect();
+    let mut sum = Tokens::default();
+    parts.iter().for_each(|part| sum += *part);
+    let same = |a: &Tokens, b: &Tokens| {
+        (a.input, a.output, a.cache_read, a.cache_write())
+            == (b.input, b.output, b.cache_read, b.cache_write())
+    };
+    if parts.len() > 1 && same(&sum, &claim.tokens) { parts } else { Vec::new() }
+}
+
+/// The calls of all lines in all files, each once.
+fn tools(inputs: &[Input], group: &[Place], ledger: &mut Ledger) -> Vec<super::Name> {
+    let mut seen: HashSet<(u64, &str)> = HashSet::new();
+    let mut tools = Vec::new();
+    for &place in group {
+        let claims = &inputs[place.0 as usize].claims;
+        for &(name, call) in &claim(inputs, place).tools {
+            let name = claims.name(name).unwrap_or_default();
+            if seen.insert((call, name)) {
+                tools.push(ledger.intern(name));
+            }
+        }
+    }
+    tools
+}
+
+/// Whether the usage may be what was known before the response was complete.
+fn is_placeholder(version: Option<&str>, has_stopped: bool) -> bool {
+    match version.and_then(numbers) {
+        Some(version) => version < WRITES_FINAL_USAGE,
+        // Nobody knows who wrote it; a reason to stop comes with the final usage.
+        None => !has_stopped,
+    }
+}
+
+/// The first three numbers of a version.
+fn numbers(version: &str) -> Option<[u64; 3]> {
+    let mut parts = version.split('.');
+    let mut next = || {
+        let part = parts.next()?;
+        let digits = part.find(|c: char| !c.is_ascii_digit()).unwrap_or(part.len());
+        part[..digits].parse().ok()
+    };
+    Some([next()?, next()?, next()?])
+}
+
+/// Which file owns what several have at the same time: as for entries, sessions come before
+/// subagents, files that nothing marks as a copy, files that have nothing of their own (they were
+/// there before they were copied on), older files.
+struct Ranks(Vec<u32>);
+
+impl Ranks {
+    fn new(inputs: &[Input], places: &[(u128, Place)]) -> Self {
+        let mut has_own = vec![false; inputs.len()];
+        let mut is_shared = vec![false; inputs.len()];
+        for group in places.chunk_by(|a, b| a.0 == b.0) {
+            for (_, (file, _)) in group {
+                match group.len() {
+                    1 => has_own[*file as usize] = true,
+                    _ => is_shared[*file as usize] = true,
+                }
+            }
+        }
+        let mut order: Vec<usize> = (0..inputs.len()).filter(|file| is_shared[*file]).collect();
+        order.sort_by_cached_key(|&file| {
+            let input = &inputs[file];
+            let kind = match &input.kind {
+                FileKind::Session { .. } => 0,
+                kind if kind.internal().is_none() => 1,
+                _ => 2,
+            };
+            let made = input.created.map_or(i64::MAX, |time| time.0);
+            (kind, input.claims.is_marked_copy, has_own[file], made, input.path.clone())
+        });
+        let mut ranks = vec![0; inputs.len()];
+        for (rank, file) in order.into_iter().enumerate() {
+            ranks[file] = rank as u32;
+        }
+        Self(ranks)
+    }
+
+    fn of(&self, file: u32) -> u32 {
+        self.0[file as usize]
+    }
+}

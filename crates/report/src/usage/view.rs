@@ -1,0 +1,309 @@
+//! Views: the responses, grouped by one or two things. The totals of all of them are the same.
+
+use std::collections::BTreeMap;
+
+use hashbrown::HashMap;
+use jiff::Timestamp;
+use jiff::civil::{Date, Weekday};
+use jiff::tz::TimeZone;
+use transcript::time::Time;
+use transcript::usage::Tokens;
+
+use super::{Ledger, Response};
+use crate::filter::{Period, ProjectFilter};
+use crate::price::{Confidence, plain_id};
+
+/// What responses are grouped by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Dimension {
+    /// The day.
+    Day,
+    /// The week, by its first day.
+    Week,
+    /// The month.
+    Month,
+    /// The session.
+    Session,
+    /// The working directory.
+    Project,
+    /// The model, without the marks of its provider.
+    Model,
+    /// The kind of the subagent; `main` for what was none.
+    Subagent,
+    /// The tool that was called. A response with several calls is shared among them; one without
+    /// is `answer`.
+    Tool,
+    /// The branch of git.
+    Branch,
+    /// The pull request that the work led to.
+    Pr,
+}
+
+impl Dimension {
+    /// The word for it, which is also the name of its key.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Day => "day",
+            Self::Week => "week",
+            Self::Month => "month",
+            Self::Session => "session",
+            Self::Project => "project",
+            Self::Model => "model",
+            Self::Subagent => "subagent",
+            Self::Tool => "tool",
+            Self::Branch => "branch",
+            Self::Pr => "pr",
+        }
+    }
+
+    /// Whether its keys are times, which are shown in their order.
+    pub const fn is_time(self) -> bool {
+        matches!(self, Self::Day | Self::Week | Self::Month)
+    }
+}
+
+/// The day a week begins with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WeekStart {
+    /// As ISO 8601 has it.
+    Monday,
+    /// As in the US.
+    Sunday,
+}
+
+/// How times become days.
+#[derive(Debug, Clone)]
+pub struct Calendar {
+    /// The zone.
+    pub zone: TimeZone,
+    /// The first day of a week.
+    pub week_start: WeekStart,
+}
+
+impl Calendar {
+    /// The day of a moment; `None` for one that no calendar has.
+    pub fn day(&self, time: Time) -> Option<Date> {
+        let stamp = Timestamp::from_millisecond(time.0).ok()?;
+        Some(stamp.to_zoned(self.zone.clone()).date())
+    }
+
+    /// The first day of the week of a day.
+    pub fn week(&self, day: Date) -> Date {
+        let first = match self.week_start {
+            WeekStart::Monday => Weekday::Monday,
+            WeekStart::Sunday => Weekday::Sunday,
+        };
+        let since = day.weekday().since(first);
+        day.saturating_sub(jiff::Span::new().days(since))
+    }
+}
+
+/// Which responses.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    /// Those of this time.
+    pub period: Period,
+    /// Those of these projects.
+    pub project: Option<ProjectFilter>,
+    /// Those of models with this text in their id.
+    pub model: Option<String>,
+    /// Those of this session.
+    pub session: Option<String>,
+}
+
+impl Filter {
+    /// Whether a response is one of them.
+    pub fn holds(&self, ledger: &Ledger, response: &Response) -> bool {
+        let name = |name: Option<super::Name>| name.map_or("", |name| ledger.name(name));
+        self.period.holds(response.time)
+            && self.project.as_ref().is_none_or(|p| p.matches(name(response.project)))
+            && self.model.as_ref().is_none_or(|part| {
+                name(response.model).to_lowercase().contains(&part.to_lowercase())
+            })
+            && self.session.as_ref().is_none_or(|id| ledger.name(response.session) == id)
+    }
+}
+
+/// Sums over responses.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Totals {
+    /// Tokens.
+    pub tokens: Tokens,
+    /// Requests to the API.
+    pub requests: u64,
+    /// Calls of tools.
+    pub tool_calls: u64,
+    /// Web searches.
+    pub web_searches: u64,
+    /// Micro-dollars of what has a price.
+    pub cost: u64,
+    /// Requests, and micro-dollars, by confidence: exact, estimated, lower bound, unpriced.
+    pub by_confidence: [(u64, u64); 4],
+    /// Requests whose lines are no longer in the Claude folder.
+    pub without_source: u64,
+}
+
+impl Totals {
+    /// In micro-dollars; `None` if nothing of it has a price.
+    pub fn cost(&self) -> Option<u64> {
+        let unpriced = self.by_confidence[Confidence::Unpriced as usize].0;
+        (self.requests == 0 || unpriced < self.requests).then_some(self.cost)
+    }
+
+    /// How sure the sum is. If some of it has no price, the sum is what it is at least.
+    pub fn confidence(&self) -> Confidence {
+        let is_there = |confidence: Confidence| self.by_confidence[confidence as usize].0 > 0;
+        match self.cost() {
+            None => Confidence::Unpriced,
+            Some(_) if is_there(Confidence::Unpriced) => Confidence::LowerBound,
+            Some(_) => {
+                let worst = Confidence::ALL.into_iter().rev().find(|c| is_there(*c));
+                worst.unwrap_or(Confidence::Exact)
+            }
+        }
+    }
+
+    fn add(&mut self, share: &Share<'_>) {
+        let Share { response, part, of } = *share;
+        let split = |number: u64| number / of + u64::from(part < number % of);
+        let Tokens { input, output, cache_read, cache_write_5m, cache_write_1h } = response.tokens;
+        self.tokens += Tokens {
+            input: split(input),
+            output: split(output),
+            cache_read: split(cache_read),
+            cache_write_5m: split(cache_write_5m),
+            cache_write_1h: split(cache_write_1h),
+        };
+        let cost = split(response.cost.unwrap_or(0));
+        // What can't be shared goes with the first part.
+        let whole = |number: u64| if part == 0 { number } else { 0 };
+        let requests = whole(response.requests());
+        self.requests += requests;
+        self.web_searches += whole(response.web_searches.into());
+        self.tool_calls += match of {
+            1 => response.tools.len() as u64,
+            _ => 1,
+        };
+        self.cost += cost;
+        let counted = &mut self.by_confidence[response.confidence as usize];
+        *counted = (counted.0 + requests, counted.1 + cost);
+        self.without_source += if response.has_source { 0 } else { requests };
+    }
+}
+
+/// A part of a response.
+#[derive(Clone, Copy)]
+struct Share<'a> {
+    response: &'a Response,
+    part: u64,
+    of: u64,
+}
+
+/// One row of a view.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// The keys, one for each dimension; `None` if it is not known.
+    pub keys: Vec<Option<String>>,
+    /// The sums.
+    pub totals: Totals,
+}
+
+/// A view.
+#[derive(Debug, Clone)]
+pub struct View<'a> {
+    /// What to group by.
+    pub by: &'a [Dimension],
+    /// Which responses.
+    pub filter: &'a Filter,
+    /// How times become days.
+    pub calendar: &'a Calendar,
+    /// The kinds of subagents, by their ids.
+    pub agents: &'a HashMap<String, String>,
+    /// The pull requests of a session, with the times they were linked.
+    pub prs: &'a HashMap<String, Vec<(Option<Time>, String)>>,
+}
+
+/// The sum of everything that a filter lets through.
+pub fn total(ledger: &Ledger, filter: &Filter) -> Totals {
+    let mut totals = Totals::default();
+    for response in ledger.responses.iter().filter(|r| filter.holds(ledger, r)) {
+        totals.add(&Share { response, part: 0, of: 1 });
+    }
+    totals
+}
+
+/// The rows of a view: times in their order, everything else by cost, then by tokens.
+pub fn view(ledger: &Ledger, view: &View<'_>) -> Vec<Row> {
+    let mut rows: BTreeMap<Vec<Option<String>>, Totals> = BTreeMap::new();
+    for response in ledger.responses.iter().filter(|r| view.filter.holds(ledger, r)) {
+        let of = if view.by.contains(&Dimension::Tool) { response.tools.len().max(1) } else { 1 };
+        for part in 0..of {
+            let keys = view.by.iter().map(|by| view.key(ledger, response, part, *by)).collect();
+            let share = Share { response, part: part as u64, of: of as u64 };
+            rows.entry(keys).or_default().add(&share);
+        }
+    }
+    let mut rows: Vec<Row> = rows.into_iter().map(|(keys, totals)| Row { keys, totals }).collect();
+    let firsts = firsts(&rows);
+    let is_time = |at: usize| view.by.get(at).is_some_and(|by| by.is_time());
+    let weight = |totals: &Totals| std::cmp::Reverse((totals.cost, totals.tokens.total()));
+    rows.sort_by_cached_key(|row| {
+        let first = (!is_time(0)).then(|| firsts[&row.keys[0]]);
+        let last = (!is_time(1)).then(|| weight(&row.totals));
+        (first, row.keys[0].clone(), last, row.keys.clone())
+    });
+    rows
+}
+
+/// What all rows with the same first key weigh together.
+type Weights = HashMap<Option<String>, std::cmp::Reverse<(u64, u64)>>;
+
+fn firsts(rows: &[Row]) -> Weights {
+    let mut sums: HashMap<Option<String>, (u64, u64)> = HashMap::new();
+    for row in rows {
+        let sum = sums.entry(row.keys[0].clone()).or_default();
+        *sum = (sum.0 + row.totals.cost, sum.1 + row.totals.tokens.total());
+    }
+    sums.into_iter().map(|(key, sum)| (key, std::cmp::Reverse(sum))).collect()
+}
+
+impl View<'_> {
+    fn key(
+        &self,
+        ledger: &Ledger,
+        response: &Response,
+        part: usize,
+        by: Dimension,
+    ) -> Option<String> {
+        let name = |name: Option<super::Name>| name.map(|name| ledger.name(name).to_owned());
+        let day = || self.calendar.day(response.time?);
+        match by {
+            Dimension::Day => Some(day()?.to_string()),
+            Dimension::Week => Some(self.calendar.week(day()?).to_string()),
+            Dimension::Month => Some(day()?.strftime("%Y-%m").to_string()),
+            Dimension::Session => name(Some(response.session)),
+            Dimension::Project => name(response.project),
+            Dimension::Model => Some(plain_id(ledger.name(response.model?)).0),
+            Dimension::Subagent => Some(match response.agent {
+                None => "main".into(),
+                Some(agent) => {
+                    let id = ledger.name(agent);
+                    self.agents.get(id).cloned().unwrap_or_else(|| "unknown".into())
+                }
+            }),
+            Dimension::Tool => match response.tools.get(part) {
+                Some(tool) => name(Some(*tool)),
+                None => Some("answer".into()),
+            },
+            Dimension::Branch => name(response.branch),
+            Dimension::Pr => self.pr(ledger, response),
+        }
+    }
+
+    /// The next pull request that was linked in the session after the response, else the last one.
+    fn pr(&self, ledger: &Ledger, response: &Response) -> Option<String> {
+        let prs = self.prs.get(ledger.name(response.session))?;
+        let next = prs.iter().find(|(time, _)| *time >= response.time);
+        next.or(prs.last()).map(|(_, pr)| pr.clone())
+    }
+}
