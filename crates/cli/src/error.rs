@@ -77,6 +77,8 @@ pub enum CliError {
     Restore(RestoreError),
     /// A file is no table of prices.
     Prices(std::path::PathBuf, report::price::TableError),
+    /// A model that has no price.
+    NoPrice(String),
     /// A zone that is not known.
     NoZone(String),
 }
@@ -238,6 +240,10 @@ fn message(error: &CliError) -> Message {
         CliError::Prices(path, error) => Message {
             error: format!("{} is {error}", path.display()),
             hint: Some("`recount prices --json` shows the form".into()),
+        },
+        CliError::NoPrice(model) => Message {
+            error: format!("There is no price for `{model}`"),
+            hint: Some("`recount prices` lists the models; `--prices FILE` adds some".into()),
         },
         CliError::NoZone(name) => Message {
             error: format!("There is no zone `{name}`"),

@@ -29,7 +29,27 @@ pub struct Counted {
     /// The responses.
     pub ledger: Ledger,
     /// The files, as the ledger counts them.
-    pub inputs: Vec<Input>,
+    pub files: Vec<Found>,
+}
+
+impl Counted {
+    /// The path of a file, and the number of the line that begins at `offset`, from 1; 0 if it
+    /// can't be read any more.
+    pub fn line(&self, file: u32, offset: u64) -> (String, u64) {
+        let found = &self.files[file as usize];
+        let number = || -> Option<u64> {
+            let source = found.open().ok()?;
+            let mut before = std::io::Read::take(source.reader(0), offset);
+            let (mut lines, mut block) = (1, vec![0; 1 << 20]);
+            loop {
+                match std::io::Read::read(&mut before, &mut block).ok()? {
+                    0 => return Some(lines),
+                    n => lines += memchr::memchr_iter(b'\n', &block[..n]).count() as u64,
+                }
+            }
+        };
+        (found.path.display().to_string(), number().unwrap_or(0))
+    }
 }
 
 impl Run {
@@ -48,9 +68,9 @@ impl Run {
 
     /// Everything that was used, priced.
     pub fn counted(&mut self, prices: &Prices) -> Result<Counted, CliError> {
-        let inputs = self.claims()?;
+        let (files, inputs) = self.claims()?;
         let ledger = Ledger::new(&inputs, prices);
-        Ok(Counted { ledger, inputs })
+        Ok(Counted { ledger, files })
     }
 
     /// What a view needs beside the ledger: the kinds of subagents by their ids, the pull
@@ -80,7 +100,7 @@ impl Run {
     }
 
     /// What the files claim.
-    fn claims(&mut self) -> Result<Vec<Input>, CliError> {
+    fn claims(&mut self) -> Result<(Vec<Found>, Vec<Input>), CliError> {
         let mut files: Vec<Found> = Vec::new();
         for root in self.roots()? {
             let walk = layout::walk_projects(&root);
@@ -105,16 +125,21 @@ impl Run {
             .into_iter()
             .collect();
         drop(progress);
-        let mut inputs = Vec::with_capacity(files.len());
-        for (at, found) in files.into_iter().enumerate() {
+        let (mut found, mut inputs) = (Vec::new(), Vec::with_capacity(files.len()));
+        for (at, file) in files.into_iter().enumerate() {
             let Some(claims) = read.remove(&at).and_then(|claims| self.or_skip(claims)) else {
                 continue;
             };
-            let has_source = found.kept.is_none();
-            let Found { kind, path, created, .. } = found;
-            inputs.push(Input { kind, path, created, has_source, claims });
+            inputs.push(Input {
+                kind: file.kind.clone(),
+                path: file.path.clone(),
+                created: file.created,
+                has_source: file.kept.is_none(),
+                claims,
+            });
+            found.push(file);
         }
-        Ok(inputs)
+        Ok((found, inputs))
     }
 }
 

@@ -3,6 +3,7 @@
 //! Files repeat each other: a resumed or forked session copies what was said, a subagent repeats
 //! its parent. Each response is owned by one place and counted once; the others are replays.
 
+pub mod block;
 mod join;
 mod view;
 

@@ -1,5 +1,9 @@
 //! `recount usage`: tokens and money.
 
+mod blocks;
+pub mod explain;
+mod what_if;
+
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -32,6 +36,9 @@ Examples:
   recount usage project --since 30d          the projects of the last month
   recount usage session --project . --json   the sessions of this folder")]
 pub struct UsageArgs {
+    #[command(subcommand)]
+    command: Option<UsageCommand>,
+
     /// What to group by, one or two
     #[arg(value_enum, num_args = 0..=2)]
     by: Vec<By>,
@@ -39,9 +46,21 @@ pub struct UsageArgs {
     #[command(flatten)]
     which: Which,
 
+    /// Only models whose name contains this
+    #[arg(long, value_name = "TEXT")]
+    model: Option<String>,
+
     /// As CSV
     #[arg(long, conflicts_with = "json")]
     csv: bool,
+}
+
+/// Other questions about the same responses.
+#[derive(Debug, clap::Subcommand)]
+enum UsageCommand {
+    Explain(explain::ExplainArgs),
+    Blocks(blocks::BlocksArgs),
+    WhatIf(what_if::WhatIfArgs),
 }
 
 /// Which responses, and how they are counted.
@@ -66,10 +85,6 @@ pub struct Which {
     /// Only projects whose path contains this; `.` for this folder
     #[arg(long, value_name = "TEXT")]
     pub project: Option<String>,
-
-    /// Only models whose name contains this
-    #[arg(long, value_name = "TEXT")]
-    pub model: Option<String>,
 
     /// A table of prices to lay over the one that is built in
     #[arg(long, value_name = "FILE")]
@@ -134,7 +149,7 @@ impl Which {
         Ok(Filter {
             period: run.period(self.since.as_ref(), self.until.as_ref()),
             project: run.project(self.project.as_deref())?,
-            model: self.model.clone(),
+            model: None,
             session: None,
         })
     }
@@ -164,7 +179,13 @@ impl Which {
 
 /// Prints a view.
 pub fn run(args: &UsageArgs, run: &mut Run) -> Result<Answer, CliError> {
-    let filter = args.which.filter(run)?;
+    match &args.command {
+        Some(UsageCommand::Explain(args)) => return explain::run(args, run),
+        Some(UsageCommand::Blocks(args)) => return blocks::run(args, run),
+        Some(UsageCommand::WhatIf(args)) => return what_if::run(args, run),
+        None => {}
+    }
+    let filter = Filter { model: args.model.clone(), ..args.which.filter(run)? };
     let calendar = args.which.calendar(run);
     let prices = run.prices(args.which.prices.as_deref())?;
     let counted = run.counted(&prices)?;

@@ -163,6 +163,11 @@ impl Totals {
         }
     }
 
+    /// Adds a response.
+    pub fn add_whole(&mut self, response: &Response) {
+        self.add(&Share { response, part: 0, of: 1 });
+    }
+
     fn add(&mut self, share: &Share<'_>) {
         let Share { response, part, of } = *share;
         let split = |number: u64| number / of + u64::from(part < number % of);
@@ -227,7 +232,7 @@ pub struct View<'a> {
 pub fn total(ledger: &Ledger, filter: &Filter) -> Totals {
     let mut totals = Totals::default();
     for response in ledger.responses.iter().filter(|r| filter.holds(ledger, r)) {
-        totals.add(&Share { response, part: 0, of: 1 });
+        totals.add_whole(response);
     }
     totals
 }
