@@ -4,6 +4,7 @@ use report::price::{Confidence, Factor, Priced, Prices};
 use report::usage::{self, Calendar, Dimension, Filter, Ledger, Response, Row, Totals, View};
 use transcript::entry::Entry;
 use transcript::id::Key;
+use transcript::prompt;
 use transcript::time::Time;
 
 use super::{Which, cost, dollars};
@@ -13,7 +14,7 @@ use crate::ledger::Counted;
 use crate::name::SessionName;
 use crate::run::Run;
 use crate::sessions::OpenSession;
-use crate::terminal::format::{count, thousands};
+use crate::terminal::format::count;
 use crate::terminal::safe;
 use crate::terminal::style::{self, paint};
 use crate::terminal::table::{Cell, Column, Table};
@@ -191,7 +192,7 @@ fn session(
     if let Some(&replayed) = ledger.find(&id).and_then(|name| ledger.replayed.get(&name)) {
         run.talk.note(format!(
             "{} responses in its files are counted where they were first written",
-            thousands(replayed)
+            count(replayed)
         ));
     }
     run.talk.note(format!("`recount usage explain {} 1` shows the requests of a turn", short(&id)));
@@ -205,6 +206,7 @@ fn turn_starts(open: &OpenSession) -> Vec<(Option<Time>, String)> {
         let node = &session.nodes()[node];
         let bytes = open.sources[usize::from(node.source)].entry(node).unwrap_or_default();
         let said = report::record::said(&Entry::of(&bytes, node.offset)).unwrap_or_default();
+        let said = prompt::command_line(&said).unwrap_or(said);
         (node.time(), said.split_whitespace().collect::<Vec<_>>().join(" "))
     };
     session.turns().iter().map(|turn| start(turn.prompt)).collect()
@@ -279,7 +281,7 @@ fn price(
     };
     let long = match (&period.long, priced.is_long) {
         (Some((over, _)), true) => {
-            format!(", prompt of {} > {}", thousands(tokens.prompt()), thousands(*over))
+            format!(", prompt of {} > {}", count(tokens.prompt()), count(*over))
         }
         _ => String::new(),
     };
@@ -296,7 +298,7 @@ fn price(
             let sum = u128::from(number) * u128::from(rate);
             run.out.line(&format!(
                 "    {name:<10} {:>12} x ${} / M = ${}",
-                thousands(number),
+                count(number),
                 decimal(u128::from(rate), 6),
                 decimal(sum, 12)
             ))?;
