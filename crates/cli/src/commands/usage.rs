@@ -14,7 +14,7 @@ use report::usage::{self, Calendar, Dimension, Filter, Ledger, Row, Totals, View
 
 use crate::error::{Answer, CliError};
 use crate::run::Run;
-use crate::terminal::format::{count, counted, thousands};
+use crate::terminal::format::{count, counted};
 use crate::terminal::style;
 use crate::terminal::table::{Cell, Column, Table};
 use crate::time_arg::TimeArg;
@@ -292,7 +292,7 @@ pub fn dollars(micro: u64) -> String {
     match micro {
         0 => "$0".into(),
         1..100_000 => format!("$0.{:04}", (micro + 50) / 100),
-        _ => format!("${}.{:02}", thousands(cents / 100), cents % 100),
+        _ => format!("${}.{:02}", count(cents / 100), cents % 100),
     }
 }
 
