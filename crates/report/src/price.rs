@@ -3,11 +3,13 @@
 //! Money is counted in whole numbers. A price is kept in millionths of a micro-dollar per token,
 //! which every published price is a whole number of; a request is rounded to micro-dollars once.
 
+mod import;
 mod table;
 
 use transcript::time::Time;
 use transcript::usage::{Mode, Tokens};
 
+pub use import::Change;
 pub use table::{Model, Period, Prices, Rates, TableError, plain_id};
 
 /// How far a figure can be trusted. The order is from sure to unknown.

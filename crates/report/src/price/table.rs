@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use transcript::time::Time;
 use transcript::usage::Tokens;
 
@@ -82,6 +82,34 @@ pub struct Rates {
 }
 
 impl Rates {
+    /// What is not given follows from the input: 0.1, 1.25 and 2 times.
+    pub(super) fn filled(
+        input: u64,
+        output: u64,
+        cache_read: Option<u64>,
+        cache_write_5m: Option<u64>,
+        cache_write_1h: Option<u64>,
+    ) -> Self {
+        let all = [cache_read, cache_write_5m, cache_write_1h];
+        Self {
+            input,
+            output,
+            cache_read: cache_read.unwrap_or(input / 10),
+            cache_write_5m: cache_write_5m.unwrap_or(input + input / 4),
+            cache_write_1h: cache_write_1h.unwrap_or(2 * input),
+            is_by_rule: all.iter().any(Option::is_none),
+        }
+    }
+
+    /// Whether the prices are the same, however they are known.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        let all = |rates: &Self| {
+            let Self { input, output, cache_read, cache_write_5m, cache_write_1h, .. } = *rates;
+            [input, output, cache_read, cache_write_5m, cache_write_1h]
+        };
+        all(self) == all(other)
+    }
+
     /// What tokens cost, in millionths of a micro-dollar.
     pub(super) fn of(&self, tokens: &Tokens) -> u128 {
         let cost = |count: u64, rate: u64| u128::from(count) * u128::from(rate);
@@ -94,6 +122,11 @@ impl Rates {
 }
 
 impl Model {
+    /// Whether it goes by this id.
+    pub(super) fn has(&self, id: &str) -> bool {
+        self.id == id || self.names.iter().any(|name| name == id)
+    }
+
     /// The prices in force then; the latest if it is not known when.
     pub fn period(&self, time: Option<Time>) -> Option<&Period> {
         let Some(time) = time else { return self.periods.last() };
@@ -140,6 +173,47 @@ impl Prices {
         Ok(Self { date: file.date, sources: file.sources.into_iter().collect(), models: models? })
     }
 
+    /// The table in its own form.
+    pub fn to_json(&self) -> String {
+        let dollars = |price: u64| price as f64 / 1e6;
+        let rates = |rates: &Rates| FileRates {
+            input: dollars(rates.input),
+            output: dollars(rates.output),
+            cache_read: Some(dollars(rates.cache_read)),
+            cache_write_5m: Some(dollars(rates.cache_write_5m)),
+            cache_write_1h: Some(dollars(rates.cache_write_1h)),
+        };
+        let factor = |factor: Option<Factor>| factor.map(|Factor(f)| f64::from(f) / 1000.0);
+        let period = |period: &Period| FilePeriod {
+            from: period.from.map(|day| day.to_string()),
+            until: period.until.map(|day| day.to_string()),
+            rates: rates(&period.rates),
+            long_context: period
+                .long
+                .as_ref()
+                .map(|(over, long)| FileLong { over: *over, rates: rates(long) }),
+        };
+        let model = |model: &Model| FileModel {
+            id: model.id.clone(),
+            names: model.names.clone(),
+            status: model.status.clone(),
+            context_window: model.context_window,
+            periods: model.periods.iter().map(period).collect(),
+            fast: factor(model.fast),
+            us: factor(model.us),
+            batch: factor(model.batch),
+            web_search_per_1000: model.web_search.map(|micro| micro as f64 / 1000.0),
+            notes: model.notes.clone(),
+            sources: model.sources.clone(),
+        };
+        let file = File {
+            date: self.date.clone(),
+            sources: self.sources.iter().cloned().collect(),
+            models: self.models.iter().map(model).collect(),
+        };
+        serde_json::to_string_pretty(&file).expect("memory takes everything")
+    }
+
     /// Lays another table over this one: its models take the place of those with the same id, and
     /// none is lost.
     pub fn overlay(&mut self, other: Self) {
@@ -160,9 +234,7 @@ impl Prices {
     /// The model of an id as it stands in a transcript, and whether that follows from a rule only.
     /// No id stands for another model that merely begins alike.
     pub fn find(&self, id: &str) -> Option<(&Model, bool)> {
-        let exact = |id: &str| {
-            self.models.iter().find(|model| model.id == id || model.names.iter().any(|n| n == id))
-        };
+        let exact = |id: &str| self.models.iter().find(|model| model.has(id));
         if let Some(model) = exact(id) {
             return Some((model, false));
         }
@@ -204,7 +276,7 @@ fn undated(id: &str) -> &str {
 }
 
 /// The file's form.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 struct File {
     date: String,
     #[serde(default)]
@@ -212,7 +284,7 @@ struct File {
     models: Vec<FileModel>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FileModel {
     id: String,
@@ -231,7 +303,7 @@ struct FileModel {
     sources: Vec<String>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 struct FilePeriod {
     from: Option<String>,
     until: Option<String>,
@@ -240,7 +312,7 @@ struct FilePeriod {
     long_context: Option<FileLong>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 struct FileLong {
     over: u64,
     #[serde(flatten)]
@@ -248,7 +320,7 @@ struct FileLong {
 }
 
 /// Dollars per million tokens, which are micro-dollars per token.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 struct FileRates {
     input: f64,
     output: f64,
@@ -298,22 +370,22 @@ fn model(file: FileModel) -> Result<Model, TableError> {
 
 const NO_PRICE: &str = "a price that can't be";
 
-/// What is not given follows from the input: 1.25, 2 and 0.1 times.
 fn rates(file: &FileRates) -> Option<Rates> {
     let price = |dollars: f64| {
         let is_price = (0.0..1e6).contains(&dollars);
         is_price.then(|| (dollars * 1e6).round() as u64)
     };
-    let or = |value: Option<f64>, times: f64| price(value.unwrap_or(file.input * times));
-    let all = [file.cache_read, file.cache_write_5m, file.cache_write_1h];
-    Some(Rates {
-        input: price(file.input)?,
-        output: price(file.output)?,
-        cache_read: or(file.cache_read, 0.1)?,
-        cache_write_5m: or(file.cache_write_5m, 1.25)?,
-        cache_write_1h: or(file.cache_write_1h, 2.0)?,
-        is_by_rule: all.iter().any(Option::is_none),
-    })
+    let given = |dollars: Option<f64>| match dollars {
+        Some(dollars) => price(dollars).map(Some),
+        None => Some(None),
+    };
+    Some(Rates::filled(
+        price(file.input)?,
+        price(file.output)?,
+        given(file.cache_read)?,
+        given(file.cache_write_5m)?,
+        given(file.cache_write_1h)?,
+    ))
 }
 
 #[cfg(test)]
@@ -337,6 +409,12 @@ mod tests {
             }
             assert!(model.periods.iter().all(|p| !p.rates.is_by_rule), "{}", model.id);
         }
+    }
+
+    #[test]
+    fn a_table_is_what_it_was_after_it_was_written() {
+        let prices = Prices::built_in();
+        assert_eq!(&Prices::parse(&prices.to_json()).expect("a table"), prices);
     }
 
     #[test]
