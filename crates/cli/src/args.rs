@@ -111,6 +111,7 @@ pub enum Command {
     Related(commands::related::RelatedArgs),
     Watch(commands::watch::WatchArgs),
     Usage(commands::usage::UsageArgs),
+    Prices(commands::prices::PricesArgs),
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ pub mod history;
 pub mod list;
 pub mod log;
 pub mod plans;
+pub mod prices;
 pub mod related;
 pub mod restore;
 pub mod search;
@@ -50,6 +51,7 @@ pub fn run(command: &Command, run: &mut Run) -> Result<Answer, CliError> {
         Command::Find(args) => find::run(args, run),
         Command::Related(args) => related::run(args, run),
         Command::Usage(args) => usage::run(args, run),
+        Command::Prices(args) => prices::run(args, run),
         Command::Watch(args) => watch::run(args, run),
     }
 }

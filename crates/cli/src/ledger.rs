@@ -53,10 +53,11 @@ impl Counted {
 }
 
 impl Run {
-    /// The table of prices, with what `--prices` lays over it.
+    /// The table of prices, with what the store keeps and what `--prices` lays over it.
     pub fn prices(&mut self, overlay: Option<&Path>) -> Result<Prices, CliError> {
         let mut prices = Prices::built_in().clone();
-        if let Some(path) = overlay {
+        let own = self.store()?.prices();
+        for path in own.exists().then_some(own.as_path()).into_iter().chain(overlay) {
             let bytes = read::whole(path).map_err(CliError::Read)?;
             let text = String::from_utf8_lossy(&bytes);
             let more = Prices::parse(&text)

@@ -16,6 +16,7 @@ pub mod history;
 pub mod list;
 pub mod log;
 pub mod plan;
+pub mod prices;
 pub mod record;
 pub mod restore;
 pub mod search;

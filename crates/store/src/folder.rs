@@ -47,6 +47,11 @@ impl Store {
         &self.folder
     }
 
+    /// Prices that a person has added to those that are built in.
+    pub fn prices(&self) -> PathBuf {
+        self.folder.join("prices.json")
+    }
+
     /// Whether anything has been kept there.
     pub fn exists(&self) -> bool {
         self.folder.join(ARCHIVE).exists()
