@@ -17,6 +17,7 @@ mod cli {
     mod log;
     mod plans;
     mod readme;
+    mod regex;
     mod segments;
     mod show;
     mod store;

@@ -1,5 +1,9 @@
 //! Answering a query: the index finds, the catalog knows whose it is, the file has the words.
 
+mod pattern;
+mod scan;
+mod sieve;
+
 use std::cell::RefCell;
 use std::path::PathBuf;
 
@@ -17,6 +21,9 @@ use crate::index::{Explain, Index, IndexState, Marker, Options, Rung, Scope, Sni
 use crate::query::{Filters, Place, Query, Role};
 use crate::sync::SyncError;
 use crate::text;
+
+pub use pattern::{Pattern, PatternError};
+pub use scan::{Page, Scanned};
 
 /// A turn that was found.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,8 +46,8 @@ pub struct Hit {
     pub place: Place,
     /// The words around the match.
     pub snippet: Snippet,
-    /// Why it stands where it does.
-    pub explain: Explain,
+    /// Why it stands where it does; nothing where it is only a matter of time.
+    pub explain: Option<Explain>,
 }
 
 /// What a query gave.
@@ -58,6 +65,7 @@ pub struct Hits {
 
 /// An open store to ask.
 pub struct Finder {
+    store: Store,
     catalog: Catalog,
     archive: Archive,
     index: Box<Index>,
@@ -78,7 +86,7 @@ impl Finder {
         let archive = store.archive(Access::Read)?;
         let Some(catalog) = Catalog::read(store.folder())? else { return Ok(None) };
         let IndexState::Ready(index) = Index::open(store.folder())? else { return Ok(None) };
-        Ok(Some(Self { catalog, archive, index }))
+        Ok(Some(Self { store: store.clone(), catalog, archive, index }))
     }
 
     /// The catalog.
@@ -111,7 +119,7 @@ impl Finder {
                 role: found.role,
                 place: found.place,
                 snippet: marker.snippet(&words, width),
-                explain: found.explain.clone(),
+                explain: Some(found.explain.clone()),
             });
         }
         Ok(Hits { hits, rung: found.rung, words: found.words, is_more: found.is_more })

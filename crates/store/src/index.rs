@@ -27,7 +27,10 @@ use transcript::time::Time;
 use crate::query::Role;
 pub use rank::Explain;
 pub use search::{Everything, Found, Match, Options, Rung, Scope, WordUse};
+pub(crate) use schema::reversed;
+pub(crate) use snippet::{around, contains_phrase};
 pub use snippet::{Marker, Snippet};
+pub(crate) use unit::phrase;
 pub use write::{IndexWriter, WriterOptions};
 
 /// Grows with every change of the schema or of the tokenizer; part of the folder's name.

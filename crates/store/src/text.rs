@@ -5,6 +5,8 @@
 //! progress, bookkeeping and what was put into the context for the model say nothing that a
 //! person would look for.
 
+mod each;
+
 use std::borrow::Cow;
 
 use transcript::entry::message::{Block, BlockKind};
@@ -15,6 +17,8 @@ use transcript::prompt;
 use transcript::session::{Builder, Node, Role as Voice};
 
 use crate::query::Role;
+
+pub(crate) use each::each_part;
 
 /// One part of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use store::find::Hit;
 
-/// One line of `search`: a turn that was found, best first.
+/// One line of `search`: a turn that was found, best first; with `--regex` the newest first.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename = "hit")]
 pub struct SearchHit {
