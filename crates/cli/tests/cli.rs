@@ -10,6 +10,7 @@ mod cli {
     mod errors;
     mod failed_calls;
     mod file;
+    mod ghost;
     mod help;
     mod history;
     mod hostile;
@@ -20,6 +21,7 @@ mod cli {
     mod regex;
     mod segments;
     mod show;
+    mod spill;
     mod store;
     mod todos;
     mod torture;

@@ -34,7 +34,7 @@ pub(crate) use unit::phrase;
 pub use write::{IndexWriter, WriterOptions};
 
 /// Grows with every change of the schema or of the tokenizer; part of the folder's name.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// One part of an entry.
 #[derive(Debug, Clone, Copy)]

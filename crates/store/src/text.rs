@@ -6,6 +6,8 @@
 //! person would look for.
 
 mod each;
+mod spill;
+mod typed;
 
 use std::borrow::Cow;
 
@@ -19,6 +21,9 @@ use transcript::session::{Builder, Node, Role as Voice};
 use crate::query::Role;
 
 pub(crate) use each::each_part;
+pub use spill::SPILL_MOST;
+pub(crate) use spill::Spills;
+pub(crate) use typed::typed;
 
 /// One part of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,7 +41,7 @@ pub struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    fn said(role: Role, text: Cow<'a, str>) -> Self {
+    pub(crate) fn said(role: Role, text: Cow<'a, str>) -> Self {
         Self { role, tool: None, path: None, is_error: false, text }
     }
 }

@@ -79,6 +79,8 @@ pub struct FoundPr<'a> {
     url: &'a str,
     /// When it was first named.
     time: Option<String>,
+    /// The number of the entry that first names it.
+    entry: u32,
 }
 
 impl<'a> From<&'a PrRow> for FoundPr<'a> {
@@ -88,6 +90,7 @@ impl<'a> From<&'a PrRow> for FoundPr<'a> {
             repository: row.repository.as_deref(),
             url: &row.url,
             time: time(row.time),
+            entry: row.entry,
         }
     }
 }

@@ -421,6 +421,7 @@ struct Pr {
     repository: Option<String>,
     url: String,
     time: Option<String>,
+    entry: u32,
 }
 
 #[test]
@@ -452,7 +453,8 @@ fn who_made_a_commit_and_a_pull_request() {
         assert_eq!(found.commits[0].subject.as_deref(), Some("Add it"));
     }
     let [found] = &case.json::<Found>("find --pr #12")[..] else { panic!() };
-    assert_eq!(found.pull_requests[0].url, "https://github.com/x/app/pull/12");
+    let link = &found.pull_requests[0];
+    assert_eq!((&*link.url, link.entry), ("https://github.com/x/app/pull/12", 8));
     let shown = case.run("find --pr 12");
     assert!(shown.contains("x/app#12  /home/x/app  "), "{shown}");
     assert!(case.run("find --pr 13").starts_with("exit 1\n"));

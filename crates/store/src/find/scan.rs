@@ -17,10 +17,11 @@ use super::pattern::Pattern;
 use super::sieve::Sieve;
 use super::{Finder, FinderScope, Hit};
 use crate::archive::{FileId, FileRow};
+use crate::catalog;
 use crate::index::{Scope, Snippet, around};
-use crate::query::{Query, Role};
+use crate::query::{Place, Query, Role};
 use crate::sync::{SyncError, Watch};
-use crate::text::each_part;
+use crate::text::{self, Part, each_part};
 
 /// What a scan gave.
 #[derive(Debug, Clone, PartialEq)]
@@ -128,6 +129,7 @@ impl Finder {
                 Err(panic) => std::panic::resume_unwind(panic),
             })
         })?;
+        scan.ghosts(self)?;
         let newest = newest.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
         let mut spots: Vec<Spot> = newest.heap.into_iter().map(|Reverse(spot)| spot).collect();
         spots.sort_unstable_by(|a, b| b.cmp(a));
@@ -154,7 +156,11 @@ impl Finder {
         let Spot { time, file, entry, role, snippet } = spot;
         let Some((id, _)) = self.catalog.owner(file)? else { return Ok(None) };
         let Some(session) = self.catalog.session(&id)? else { return Ok(None) };
-        let Some(row) = self.archive.file(FileId(file))? else { return Ok(None) };
+        let file_of = match catalog::is_ghost(file) {
+            true => self.catalog.typed(&id)?.first().map_or(file, |line| line.history),
+            false => file,
+        };
+        let Some(row) = self.archive.file(FileId(file_of))? else { return Ok(None) };
         Ok(Some(Hit {
             session,
             path: row.path(),
@@ -209,20 +215,39 @@ impl Scan<'_> {
         each_part(&finder.archive, row, &builder, wanted, |node, turn, part| {
             if found != Some(turn) && sieve.allows(&part) && self.pattern.is_in(&part.text) {
                 found = Some(turn);
-                let marks = self.pattern.marks(&part.text, self.width);
-                let spot = Spot {
-                    time: node.time(),
-                    file,
-                    entry: node.number,
-                    role: part.role,
-                    snippet: around(&part.text, &marks, self.width),
-                };
-                // A thread that failed has only what is thrown away.
-                let newest = self.newest.lock();
-                newest.unwrap_or_else(std::sync::PoisonError::into_inner).add(spot);
+                self.found(file, node.number, node.time(), &part);
             }
             ControlFlow::Continue(())
         })?;
         Ok(())
+    }
+
+    /// Prompts of sessions of which nothing else is left.
+    fn ghosts(&self, finder: &Finder) -> Result<(), SyncError> {
+        let scope = FinderScope::new(finder, self.query)?;
+        let sieve = Sieve::new(self.query);
+        for ghost in finder.catalog.ghosts(false)? {
+            if !scope.allows(ghost.file as u64) || !sieve.allows_place(Place::Active) {
+                continue;
+            }
+            for (line, number) in finder.catalog.typed(&ghost.session)?.iter().zip(1..) {
+                let Some((prompt, text)) = text::typed(&finder.archive, line)? else { continue };
+                let part = Part::said(Role::Prompt, text.into());
+                let is_wanted = sieve.allows_time(prompt.time) && sieve.allows(&part);
+                if is_wanted && self.pattern.is_in(&part.text) {
+                    self.found(ghost.file, number, prompt.time, &part);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn found(&self, file: i64, entry: u32, time: Option<Time>, part: &Part<'_>) {
+        let marks = self.pattern.marks(&part.text, self.width);
+        let snippet = around(&part.text, &marks, self.width);
+        let spot = Spot { time, file, entry, role: part.role, snippet };
+        // Of a thread that failed nothing is used.
+        let newest = self.newest.lock();
+        newest.unwrap_or_else(std::sync::PoisonError::into_inner).add(spot);
     }
 }

@@ -34,7 +34,7 @@ impl<'a> Sieve<'a> {
         allows(&self.query.only.role, &self.query.except.role, role)
     }
 
-    fn allows_time(&self, time: Option<Time>) -> bool {
+    pub(super) fn allows_time(&self, time: Option<Time>) -> bool {
         let except = &self.query.except;
         let has_except = !except.before.is_empty() || !except.after.is_empty();
         self.query.only.allows_time(time) && !(has_except && except.allows_time(time))

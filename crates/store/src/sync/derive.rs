@@ -77,6 +77,7 @@ pub(super) fn derive(
     let edition = {
         let write = catalog.write()?;
         write.join(transcripts(homes, &rows, store)?, from)?;
+        super::ghost::update(&write, archive, &rows, indexed, &mut writer)?;
         write.commit()?
     };
     writer.commit(edition)?;
@@ -295,6 +296,7 @@ fn read(
     let from = builder.consumed();
     let content = archive.content_from(todo.row.generation, from);
     let mut lines = LineReader::new(content, from);
+    let spills = text::Spills::of(archive, &todo.row);
     let (mut odd, path) = (Vec::new(), archive.path());
     let failed = |source| ArchiveError::Io { path: path.to_path_buf(), source };
     while let Some(line) = lines.next_line().map_err(failed)? {
@@ -305,7 +307,7 @@ fn read(
             if let Some(node) = builder.nodes().get(at) {
                 turn += u32::from(is_prompt(node));
                 for part in text::parts(&builder, node, &entry) {
-                    parcel.add(node, turn, part);
+                    parcel.add(node, turn, spills.add_to(part));
                 }
             }
             at += 1;

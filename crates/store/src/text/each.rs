@@ -9,7 +9,7 @@ use transcript::entry::Entry;
 use transcript::line::LineReader;
 use transcript::session::{Builder, Node};
 
-use super::Part;
+use super::{Part, Spills};
 use crate::archive::{Archive, ArchiveError, FileRow};
 
 /// Gives the parts of all wanted entries to `each`, with the turn as the index counts it.
@@ -28,6 +28,7 @@ pub(crate) fn each_part(
     let from = nodes[first].offset;
     let mut lines = LineReader::new(archive.content_from(row.generation, from), from);
     let failed = |source| ArchiveError::Io { path: archive.path().to_path_buf(), source };
+    let spills = Spills::of(archive, row);
     let mut odd = Vec::new();
     while let Some(line) = lines.next_line().map_err(failed)? {
         if line.offset > last {
@@ -47,7 +48,7 @@ pub(crate) fn each_part(
                 turn += u32::from(node.role.is_person());
                 if wanted(node) {
                     let mut parts = super::parts(builder, node, &entry).into_iter();
-                    flow = parts.try_for_each(|part| each(node, turn, part));
+                    flow = parts.try_for_each(|part| each(node, turn, spills.add_to(part)));
                 }
             });
             odd.clear();
