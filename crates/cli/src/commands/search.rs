@@ -139,6 +139,9 @@ fn date(text: &str, clock: &Clock) -> Option<(Time, Time)> {
 /// The command that shows a hit.
 fn open_with(hit: &Hit) -> String {
     match hit.place {
+        _ if hit.is_ghost() => {
+            format!("recount history --session {}", short(hit.session.id.as_str()))
+        }
         Place::Subagent => format!("recount show {} --entry {}", quoted(&hit.path), hit.entry),
         _ => format!("recount show {} --entry {}", short(hit.session.id.as_str()), hit.entry),
     }
@@ -179,7 +182,11 @@ fn heading(run: &mut Run, hit: &Hit) -> Result<(), CliError> {
     let title = session.title.as_deref().unwrap_or("(no title)");
     let project = session.project.as_deref().unwrap_or("-");
     let when = session.last.map_or_else(|| "-".into(), |time| run.clock.near(time));
-    let gone = if hit.is_gone { ", kept in the store only" } else { "" };
+    let gone = match (hit.is_ghost(), hit.is_gone) {
+        (true, _) => ", only its prompts are left",
+        (false, true) => ", kept in the store only",
+        (false, false) => "",
+    };
     let line = format!(
         "{}  {}  {}",
         paint(style::NAME, &short(session.id.as_str())),

@@ -39,8 +39,25 @@ fn hit(session: &str, entry: u32, role: &str, marked: &str) -> (String, u32, Str
 #[test]
 fn turns_are_found_newest_first_each_once() {
     let case = Case::new(HOME);
-    insta::assert_snapshot!(search(&case, &["--regex", r"panicked at \S+:\d+"]), @"");
-    insta::assert_snapshot!(search(&case, &["--regex", "cargo|panicked", "--limit", "1", "--flat"]), @"");
+    insta::assert_snapshot!(search(&case, &["--regex", r"panicked at \S+:\d+"]), @r#"
+    exit 0
+    --- stdout
+    0bbbbbbb  it panicked at src/main.rs:12  /x, 2026-04-21 10:00
+      #1 prompt  it panicked at src/main.rs:12
+    0aaaaaaa  why does "cargo test" fail?  /w, 2026-04-20 10:00
+      #3 output  running 1 test thread 'main' panicked at src/lib.rs:7:19: called `Option::unwrap()` on a `None` value
+    --- stderr
+    note: `recount show 0bbbbbbb --entry 1` opens the first
+    "#);
+    insta::assert_snapshot!(search(&case, &["--regex", "cargo|panicked", "--limit", "1", "--flat"]), @"
+    exit 0
+    --- stdout
+    0bbbbbbb  it panicked at src/main.rs:12  /x, 2026-04-21 10:00
+      #1 prompt  it panicked at src/main.rs:12
+    --- stderr
+    note: 1 of 2 turns, the newest first; more: `--offset 1`
+    note: `recount show 0bbbbbbb --entry 1` opens the first
+    ");
 }
 
 #[test]
@@ -68,7 +85,7 @@ fn filters_say_where_to_look() {
     };
     assert_eq!(find(&[]), ["0bb 1", "0aa 3"]);
     assert_eq!(find(&["project:/x"]), ["0bb 1"]);
-    assert_eq!(find(&["-project:/x"]), ["0aa 3"]);
+    assert_eq!(find(&["--", "-project:/x"]), ["0aa 3"]);
     assert_eq!(find(&["role:answer"]), ["0aa 4"]);
     assert_eq!(find(&["tool:bash", "error:yes"]), ["0aa 3"]);
     assert_eq!(find(&["tool:bash -error:yes"]), [] as [&str; 0]);
@@ -79,9 +96,22 @@ fn filters_say_where_to_look() {
 #[test]
 fn what_makes_no_sense_is_said_with_its_place() {
     let case = Case::new(HOME);
-    insta::assert_snapshot!(search(&case, &["--regex", "ä(b"]), @"");
-    insta::assert_snapshot!(search(&case, &["--regex", "a", "project:x", "word"]), @"");
-    insta::assert_snapshot!(search(&case, &["--regex", "nowhere at all"]), @"");
+    insta::assert_snapshot!(search(&case, &["--regex", "ä(b"]), @r"
+    exit 2
+    --- stderr
+    error: `ä(b` is no regular expression: unclosed group at `(`, character 2
+    hint: A backslash makes a sign stand for itself, as in `\(`
+    ");
+    insta::assert_snapshot!(search(&case, &["--regex", "a", "project:x", "word"]), @"
+    exit 2
+    --- stderr
+    error: this is no filter, and beside a regular expression there are only filters at `word`
+    ");
+    insta::assert_snapshot!(search(&case, &["--regex", "nowhere at all"]), @"
+    exit 1
+    --- stderr
+    note: Nothing found
+    ");
 }
 
 #[test]

@@ -36,6 +36,7 @@ pub struct Hit {
     pub marks: Vec<Mark>,
     pub file: String,
     pub gone: bool,
+    pub ghost: bool,
     pub open: String,
 }
 
