@@ -71,7 +71,8 @@ impl Run {
             ghosts.iter().filter_map(|ghost| Some(ghost.session.as_ref()?.as_str())).collect();
         match pick(Noun::Session, text, &ids) {
             Ok(id) => {
-                let is_it = |ghost: &&Ghost| ghost.session.as_ref().is_some_and(|s| s.as_str() == id);
+                let is_it =
+                    |ghost: &&Ghost| ghost.session.as_ref().is_some_and(|s| s.as_str() == id);
                 let prompts = ghosts.iter().find(is_it).map_or(0, |ghost| ghost.prompts);
                 NameError::Ghost { id: id.into(), prompts }.into()
             }

@@ -19,6 +19,7 @@ mod cli {
     mod plans;
     mod readme;
     mod regex;
+    mod related;
     mod segments;
     mod show;
     mod spill;

@@ -1,5 +1,6 @@
 //! Answering a query: the index finds, the catalog knows whose it is, the file has the words.
 
+mod like;
 mod pattern;
 mod scan;
 mod sieve;
@@ -22,6 +23,7 @@ use crate::query::{Filters, Place, Query, Role};
 use crate::sync::SyncError;
 use crate::text::{self, Spills};
 
+pub use like::Alike;
 pub use pattern::{Pattern, PatternError};
 pub use scan::{Page, Scanned};
 

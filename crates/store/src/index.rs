@@ -14,6 +14,7 @@ mod rank;
 mod schema;
 mod search;
 mod snippet;
+mod telling;
 mod unit;
 mod write;
 
@@ -26,10 +27,11 @@ use transcript::time::Time;
 
 use crate::query::Role;
 pub use rank::Explain;
-pub use search::{Everything, Found, Match, Options, Rung, Scope, WordUse};
 pub(crate) use schema::reversed;
-pub(crate) use snippet::{around, contains_phrase};
+pub use search::{Everything, Found, Match, Options, Rung, Scope, WordUse};
 pub use snippet::{Marker, Snippet};
+pub(crate) use snippet::{around, contains_phrase};
+pub(crate) use telling::Tally;
 pub(crate) use unit::phrase;
 pub use write::{IndexWriter, WriterOptions};
 

@@ -287,7 +287,8 @@ fn note(run: &mut Run, list: &List<'_>, shown: usize, all: bool) {
     run.talk.note(format!("{}{hint}", parts.join(", ")));
     let ghosts = list.rows[..shown].iter().filter(|row| row.life == Life::Ghost).count();
     if ghosts > 0 {
-        let (are, their) = if ghosts == 1 { ("is a ghost", "its") } else { ("are ghosts", "their") };
+        let (are, their) =
+            if ghosts == 1 { ("is a ghost", "its") } else { ("are ghosts", "their") };
         run.talk.note(format!("{} {are}: only {their} prompts are left", count(ghosts as u64)));
     }
 }

@@ -85,7 +85,9 @@ fn pattern(text: &str, error: &PatternError) -> Message {
     let column = text.get(..error.at.start).map_or(0, |before| before.chars().count()) + 1;
     let place = text.get(error.at.clone()).unwrap_or_default();
     Message {
-        error: format!("`{text}` is no regular expression: {error} at `{place}`, character {column}"),
+        error: format!(
+            "`{text}` is no regular expression: {error} at `{place}`, character {column}"
+        ),
         hint: Some("A backslash makes a sign stand for itself, as in `\\(`".into()),
     }
 }

@@ -107,10 +107,13 @@ pub struct RelatedSession<'a> {
     project: Option<&'a str>,
     /// The last entry's time.
     ended: Option<String>,
-    /// How like it is, from 0 to 1: 1 if it changed the same files and no others.
+    /// How like it is by its files, from 0 to 1: 1 if it changed the same ones and no others. The
+    /// lines are in the order of files and words together.
     score: f64,
     /// The files that both changed, the rarest first.
     shared: &'a [&'a str],
+    /// Telling words that both say, the most telling first.
+    words: &'a [&'a str],
 }
 
 impl<'a> RelatedSession<'a> {
@@ -123,6 +126,7 @@ impl<'a> RelatedSession<'a> {
             ended: time(session.last),
             score: related.score,
             shared: &related.shared,
+            words: &related.words,
         }
     }
 }

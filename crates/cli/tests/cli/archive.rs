@@ -465,14 +465,15 @@ fn who_made_a_commit_and_a_pull_request() {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(dead_code)]
-struct Related {
-    r#type: String,
-    session: String,
-    title: Option<String>,
-    project: Option<String>,
-    ended: Option<String>,
-    score: f64,
-    shared: Vec<String>,
+pub struct Related {
+    pub r#type: String,
+    pub session: String,
+    pub title: Option<String>,
+    pub project: Option<String>,
+    pub ended: Option<String>,
+    pub score: f64,
+    pub shared: Vec<String>,
+    pub words: Vec<String>,
 }
 
 #[test]
@@ -491,7 +492,7 @@ fn who_changed_the_same_files() {
     insta::assert_snapshot!(case.run("related cccc"), @"
     exit 1
     --- stderr
-    note: The session changed no files
+    note: The session changed no files, and no other has its words
     note: Nothing found
     ");
 }

@@ -38,7 +38,8 @@ fn append(case: &Case, text: &str) {
 
 /// The hits of a search, each as `session #prompt`.
 fn hits(case: &Case, query: &str) -> Vec<String> {
-    let output = case.command().arg("search").args(query.split(' ')).arg("--json").output().unwrap();
+    let output =
+        case.command().arg("search").args(query.split(' ')).arg("--json").output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     let hits = text.lines().map(|line| serde_json::from_str::<Hit>(line).expect(line));
     let mut all: Vec<String> = hits

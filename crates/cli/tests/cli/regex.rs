@@ -21,7 +21,7 @@ fn search(case: &Case, args: &[&str]) -> String {
 }
 
 fn hits(case: &Case, args: &[&str]) -> Vec<(String, u32, String, String)> {
-    let output = case.command().arg("search").args(args).arg("--json").output().unwrap();
+    let output = case.command().args(["search", "--json"]).args(args).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     let one = |line: &str| {
         let hit: Hit = serde_json::from_str(line).expect(line);

@@ -22,7 +22,8 @@ linker failed on marzipan.o
 "#;
 
 fn found(case: &Case, query: &str) -> Option<(u32, String, String)> {
-    let output = case.command().arg("search").args(query.split(' ')).arg("--json").output().unwrap();
+    let output =
+        case.command().arg("search").args(query.split(' ')).arg("--json").output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     let hit: Hit = serde_json::from_str(text.lines().next()?).unwrap();
     let marked: Vec<&str> =

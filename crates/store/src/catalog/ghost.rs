@@ -153,7 +153,9 @@ impl Catalog {
 
     /// Sessions that a history names and no transcript is known of, each with its prompts and
     /// the times of the first and the last.
-    pub fn untold(&self) -> Result<Vec<(SessionId, u64, Option<Time>, Option<Time>)>, CatalogError> {
+    pub fn untold(
+        &self,
+    ) -> Result<Vec<(SessionId, u64, Option<Time>, Option<Time>)>, CatalogError> {
         let sql = "SELECT session, count(*), min(time), max(time) FROM typed
             WHERE session IS NOT NULL AND session NOT IN (SELECT id FROM session)
             GROUP BY session";
@@ -194,7 +196,8 @@ impl Writer<'_> {
         session: Option<&str>,
         time: Option<Time>,
     ) -> Result<(), CatalogError> {
-        let sql = "INSERT OR REPLACE INTO typed (history, offset, length, generation, session, time)
+        let sql =
+            "INSERT OR REPLACE INTO typed (history, offset, length, generation, session, time)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
         let Typed { history, generation, offset, length } = line;
         let (offset, length) = (offset.cast_signed(), length.cast_signed());

@@ -8,6 +8,10 @@ use std::ops::Range;
 use grep_matcher::Matcher;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 
+/// A pattern that needs more memory than this is refused, and its matcher is slower rather than
+/// larger.
+const LARGEST: usize = 4 << 20;
+
 /// A regular expression that makes sense.
 #[derive(Debug, Clone)]
 pub struct Pattern(RegexMatcher);
@@ -30,7 +34,9 @@ impl Pattern {
         if let Err(error) = parser.multi_line(true).utf8(false).build().parse(text) {
             return Err(PatternError::of(&error, text));
         }
-        let matcher = RegexMatcherBuilder::new().multi_line(true).build(text);
+        let mut builder = RegexMatcherBuilder::new();
+        builder.multi_line(true).size_limit(LARGEST).dfa_size_limit(LARGEST);
+        let matcher = builder.build(text);
         matcher
             .map(Self)
             .map_err(|error| PatternError { at: 0..text.len(), message: error.to_string() })
@@ -98,7 +104,10 @@ mod tests {
             format!("{}..{} {}", error.at.start, error.at.end, error.message)
         };
         assert_eq!(wrong("a(b"), "1..2 unclosed group");
-        assert_eq!(wrong("ä[z-a]"), "3..6 invalid character class range, the start must be <= the end");
+        assert_eq!(
+            wrong("ä[z-a]"),
+            "3..6 invalid character class range, the start must be <= the end"
+        );
         assert!(wrong("(?:a{1000}){1000}").starts_with("0..17 "));
     }
 

@@ -48,7 +48,10 @@ impl<'a> Sieve<'a> {
             let is_tool = |wanted: &String| tool.is_some_and(|tool| same(tool, wanted));
             [
                 (filters.tool.is_empty(), filters.tool.iter().any(is_tool)),
-                (filters.file.is_empty(), part.path.as_deref().is_some_and(|path| paths.hold(path))),
+                (
+                    filters.file.is_empty(),
+                    part.path.as_deref().is_some_and(|path| paths.hold(path)),
+                ),
                 (filters.error.is_empty(), filters.error.iter().any(|error| is_error(error, part))),
             ]
             .map(|(is_empty, holds)| if is_empty { empty } else { holds })

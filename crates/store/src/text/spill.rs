@@ -44,7 +44,8 @@ impl<'a> Spills<'a> {
     pub(crate) fn saved(&self, note: &str) -> Option<String> {
         let name = tool_output::persisted_name(note)?;
         let path = tool_output::beside(&crate::archive::path_of(&self.row.rel), name)?;
-        let row = self.archive.named(&self.row.home, path.as_os_str().as_encoded_bytes()).ok()??;
+        let row =
+            self.archive.named(&self.row.home, path.as_os_str().as_encoded_bytes()).ok()??;
         let bytes = self.archive.read(row.generation, 0, SPILL_MOST).ok()?;
         let mut text = String::from_utf8_lossy(&bytes);
         if row.size > bytes.len() as u64 {
