@@ -31,6 +31,8 @@ in quotes are a phrase, -word leaves out, word* is the beginning of one. Filters
   error:yes   before:2026-04-20   after:yesterday
 --regex reads every text again and takes its time; the filters cut down what is read. It minds
 case ((?i) does not), ^ and $ are the ends of lines, and the newest come first.
+Of an output that Claude Code saved in a file of its own the first MB is searched. Of sessions
+without a transcript the prompts are, as far as the history has them.
 
 Examples:
   recount search why does the login test fail

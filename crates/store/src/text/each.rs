@@ -1,9 +1,13 @@
 //! The parts of a transcript in the archive, once more as the index saw them.
 //!
-//! What is known of the entries says which of them can hold what is wanted, so only the stretch
+//! Where the file is still on disk as it was kept, it is read there: the bytes are the same and
+//! need not be unpacked. What is known of the entries says which of them can hold what is wanted, so only the stretch
 //! between the first and the last of those is read, and of that only their lines are parsed.
 
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
 use std::ops::ControlFlow;
+use std::time::UNIX_EPOCH;
 
 use transcript::entry::Entry;
 use transcript::line::LineReader;
@@ -26,7 +30,11 @@ pub(crate) fn each_part(
     let mut turn = turns(&nodes[..first]);
     let mut at = first;
     let from = nodes[first].offset;
-    let mut lines = LineReader::new(archive.content_from(row.generation, from), from);
+    let content: Box<dyn Read + '_> = match on_disk(row, from) {
+        Some(file) => Box::new(file.take(row.size - from)),
+        None => Box::new(archive.content_from(row.generation, from)),
+    };
+    let mut lines = LineReader::new(content, from);
     let failed = |source| ArchiveError::Io { path: archive.path().to_path_buf(), source };
     let spills = Spills::of(archive, row);
     let mut odd = Vec::new();
@@ -60,6 +68,20 @@ pub(crate) fn each_part(
         }
     }
     Ok(())
+}
+
+/// The file from `from` on, if its stat says that it is what is kept.
+fn on_disk(row: &FileRow, from: u64) -> Option<File> {
+    const NANO: i64 = 1_000_000;
+    let mut file = File::open(row.path()).ok().filter(|_| !row.gone && from <= row.size)?;
+    let stat = file.metadata().ok()?;
+    let modified = stat.modified().ok()?.duration_since(UNIX_EPOCH).ok()?.as_millis();
+    // A time that is not to be trusted is kept with a mark below the millisecond.
+    let is_same = stat.len() == row.size
+        && row.stat.mtime_ns % NANO == 0
+        && i64::try_from(modified).ok()? == row.stat.mtime_ns / NANO;
+    file.seek(SeekFrom::Start(from)).ok().filter(|_| is_same)?;
+    Some(file)
 }
 
 /// Counted in the order of the file, as the index does.
