@@ -8,7 +8,9 @@ mod command;
 mod home;
 pub mod measure;
 mod parse;
+mod race;
 mod record;
+mod store;
 mod table;
 mod tool;
 
@@ -19,11 +21,16 @@ use record::Report;
 use testkit::Shape;
 use tool::Recount;
 
-const USAGE: &str = "usage: xtask bench [list|errors|parse|memory|tail]... [--size 500MB] [--home DIR] [--runs 5] [--big]";
+const USAGE: &str = "usage: xtask bench [list|errors|parse|memory|tail|sync|again|archive|search]... [--size 500MB] [--home DIR] [--runs 5] [--big]";
 /// The home for `memory` and `tail`, and the one file in it that is nearly a third.
 const BIG: u64 = 5_000_000_000;
 const HUGE_FILE: u64 = 1_400_000_000;
-const ROOM_FOR_BIG: u64 = 12_000_000_000;
+/// An output of a tool that was too long for its transcript.
+const HUGE_OUTPUT: u64 = 2_000_000_000;
+const ROOM_FOR_BIG: u64 = 16_000_000_000;
+/// Small sessions that are 10,000 files, and few enough bytes for the best compression.
+const MANY: u64 = 70_000_000;
+const FEW: u64 = 100_000_000;
 
 /// Runs the command; the error is what to tell the person.
 pub fn run(args: &[String], here: &Path) -> Result<(), String> {
@@ -42,7 +49,8 @@ pub fn run(args: &[String], here: &Path) -> Result<(), String> {
 }
 
 /// The benchmarks there are.
-const NAMES: [&str; 5] = ["list", "errors", "parse", "memory", "tail"];
+const NAMES: [&str; 9] =
+    ["list", "errors", "parse", "memory", "tail", "sync", "again", "archive", "search"];
 
 fn one(name: &str, options: &Options, recount: &Recount) -> Result<Vec<Report>, String> {
     let runs = options.runs;
@@ -50,13 +58,21 @@ fn one(name: &str, options: &Options, recount: &Recount) -> Result<Vec<Report>, 
         "list" => each(options, &SHAPES, |home| command::list(home, recount, runs))?,
         "errors" => vec![command::errors(&options.home(Shape::Seeds)?, recount, runs)?],
         "parse" => each(options, &[Shape::Seeds, Shape::Lean], |home| parse::parse(home, runs))?,
+        "sync" => vec![store::sync(&options.home(Shape::Seeds)?, recount, runs)?],
+        "again" => vec![store::again(&options.home_of(Shape::ManySmall, MANY)?, recount, runs)?],
+        "archive" => vec![store::archive(&options.home_of(Shape::Seeds, FEW)?, recount)?],
+        "search" => {
+            vec![store::search(&options.home_of(Shape::ManySmall, 2 * MANY)?, recount, runs)?]
+        }
         _ => {
             let Some(home) = options.big_home()? else {
-                println!("{name}: left out, it needs 12 GB of free disk or --big\n");
+                println!("{name}: left out, it needs 16 GB of free disk or --big\n");
                 return Ok(Vec::new());
             };
-            let measure = if name == "memory" { command::memory } else { command::tail };
-            vec![measure(&home, recount, runs)?]
+            match name {
+                "tail" => vec![command::tail(&home, recount, runs)?],
+                _ => vec![command::memory(&home, recount, runs)?, store::memory(&home, recount)?],
+            }
         }
     })
 }
@@ -91,9 +107,14 @@ impl Options {
 
     /// The home to measure on: the one given, or one made in this shape.
     fn home(&self, shape: Shape) -> Result<Home, String> {
+        self.home_of(shape, self.size)
+    }
+
+    /// As [`Options::home`], with the size that a benchmark is about.
+    fn home_of(&self, shape: Shape, bytes: u64) -> Result<Home, String> {
         match &self.home {
             Some(home) => Home::given(home),
-            None => Home::made(shape, self.size),
+            None => Home::made(shape, bytes),
         }
     }
 
@@ -101,10 +122,13 @@ impl Options {
         if let Some(home) = &self.home {
             return Home::given(home).map(Some);
         }
-        if !self.big && !Home::big_is_made(BIG, HUGE_FILE) && home::free_disk()? < ROOM_FOR_BIG {
+        if !self.big
+            && !Home::big_is_made(BIG, HUGE_FILE, HUGE_OUTPUT)
+            && home::free_disk()? < ROOM_FOR_BIG
+        {
             return Ok(None);
         }
-        Home::big(BIG, HUGE_FILE).map(Some)
+        Home::big(BIG, HUGE_FILE, HUGE_OUTPUT).map(Some)
     }
 }
 

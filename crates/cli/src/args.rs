@@ -109,6 +109,7 @@ pub enum Command {
     Restore(commands::restore::RestoreArgs),
     Find(commands::find::FindArgs),
     Related(commands::related::RelatedArgs),
+    Watch(commands::watch::WatchArgs),
 }
 
 #[cfg(test)]

@@ -21,6 +21,7 @@ pub mod show;
 pub mod sync;
 pub mod todos;
 pub mod tree;
+pub mod watch;
 
 use crate::args::Command;
 use crate::error::{Answer, CliError};
@@ -47,6 +48,7 @@ pub fn run(command: &Command, run: &mut Run) -> Result<Answer, CliError> {
         Command::Restore(args) => restore::run(args, run),
         Command::Find(args) => find::run(args, run),
         Command::Related(args) => related::run(args, run),
+        Command::Watch(args) => watch::run(args, run),
     }
 }
 

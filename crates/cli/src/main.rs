@@ -9,6 +9,7 @@ mod demo;
 mod error;
 mod ghosts;
 mod home;
+mod live;
 mod name;
 mod read;
 mod retention;

@@ -52,7 +52,7 @@ impl Run {
         if !store.exists() && self.is_demo() {
             let homes = homes(self)?;
             let bar = Bar { quiet: self.is_quiet(), progress: Mutex::new(None) };
-            let options = sync::Options { now: now(self), full: false };
+            let options = sync::Options::new(now(self));
             sync::sync(&store, &homes, options, &bar)?;
         }
         match store.exists() {

@@ -22,6 +22,7 @@ pub mod search;
 pub mod sync;
 pub mod todo;
 pub mod tree;
+pub mod watch;
 
 use std::io::{self, Write};
 

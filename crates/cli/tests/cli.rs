@@ -27,4 +27,5 @@ mod cli {
     mod todos;
     mod torture;
     mod tree;
+    mod watch;
 }

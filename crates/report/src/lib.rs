@@ -5,12 +5,14 @@
 
 pub mod doctor;
 pub mod errors;
+pub mod event;
 pub mod file;
 pub mod filter;
 pub mod history;
 pub mod list;
 pub mod log;
 pub mod plan;
+pub mod price;
 pub mod record;
 pub mod related;
 pub mod show;

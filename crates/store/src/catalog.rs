@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use transcript::id::SessionId;
 use transcript::session::{Builder, STATE_VERSION};
+use transcript::time::Time;
 
 pub use ask::Deed;
 pub use ghost::{GHOST, Ghost, Typed, is_ghost};
@@ -137,6 +138,12 @@ impl Catalog {
     /// What [`Writer::join`] was told of the files it joined.
     pub fn joined(&self) -> Result<u64, CatalogError> {
         self.number("joined")
+    }
+
+    /// When the sessions were last joined; `None` if they never were.
+    pub fn joined_at(&self) -> Result<Option<Time>, CatalogError> {
+        let at = self.number("joined_at")?;
+        Ok((at != 0).then(|| Time(at.cast_signed())))
     }
 
     fn number(&self, name: &str) -> Result<u64, CatalogError> {

@@ -12,6 +12,8 @@ use crate::index::Index;
 pub const ARCHIVE: &str = "archive.db";
 /// Held by whoever brings the store up to date.
 const LOCK: &str = "sync.lock";
+/// There if debug logs are not to be kept.
+const NO_DEBUG_LOGS: &str = "no-debug-logs";
 
 /// The store's folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,6 +72,22 @@ impl Store {
             Ok(()) => Ok(Some(Lock(file))),
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+
+    /// Whether debug logs are kept from now on.
+    pub fn has_debug_logs(&self) -> bool {
+        !self.folder.join(NO_DEBUG_LOGS).exists()
+    }
+
+    /// Decides whether debug logs are kept from now on. Those that are in the archive stay there.
+    pub fn set_debug_logs(&self, kept: bool) -> io::Result<()> {
+        self.create()?;
+        let file = self.folder.join(NO_DEBUG_LOGS);
+        match kept {
+            false => fs::write(file, ""),
+            true if file.exists() => fs::remove_file(file),
+            true => Ok(()),
         }
     }
 

@@ -11,12 +11,14 @@ mod ghost;
 mod keep;
 pub mod plan;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use transcript::entry::Entry;
 use transcript::layout::{Problem, Walk};
+use transcript::session::{Builder, Node};
 use transcript::time::Time;
 
-use crate::archive::{Access, ArchiveError};
+use crate::archive::{Access, ArchiveError, Effort};
 use crate::catalog::{Catalog, CatalogError};
 use crate::folder::Store;
 use crate::index::IndexError;
@@ -38,6 +40,16 @@ pub struct Options {
     pub now: Time,
     /// Compares every file with what is kept, whatever its stat says.
     pub full: bool,
+    /// If more bytes than this are to be read and there are answers already, nothing is done:
+    /// see [`SyncError::Behind`].
+    pub at_once: Option<u64>,
+}
+
+impl Options {
+    /// Everything that has changed.
+    pub fn new(now: Time) -> Self {
+        Self { now, full: false, at_once: None }
+    }
 }
 
 /// Who watches. All of it may be called from any thread.
@@ -47,6 +59,10 @@ pub trait Watch: Sync {
 
     /// So much of it has been read.
     fn step(&self, files: usize, bytes: u64);
+
+    /// An entry that was not there before, in the file of this path below its Claude folder; it
+    /// was pushed to the builder as `node`.
+    fn entry(&self, _rel: &Path, _builder: &Builder, _node: &Node, _entry: &Entry<'_>) {}
 
     /// Whether to stop here; what is kept so far stays.
     fn is_stopped(&self) -> bool {
@@ -108,6 +124,14 @@ pub enum SyncError {
         /// Why.
         source: std::io::Error,
     },
+    /// There is too much to read for somebody who waits for an answer.
+    #[error("{bytes} bytes are new")]
+    Behind {
+        /// How much there is to read.
+        bytes: u64,
+        /// When the store was last brought up to date.
+        since: Time,
+    },
     /// Another process does it at this moment.
     #[error("another process is bringing the store up to date")]
     Locked,
@@ -132,7 +156,7 @@ pub fn preview(store: &Store, homes: &[Home], options: Options) -> Result<Previe
     for home in homes {
         preview.files += home.walk.files.len();
         let seen = keep::seen(&rows, &home.root);
-        for change in keep::changes(&seen, home, options) {
+        for change in keep::changes(&seen, home, options, store.has_debug_logs()) {
             let kept = change.file().and_then(|file| seen.iter().find(|s| s.file == file));
             let bytes = change.bytes(kept.map_or(0, |seen| seen.size));
             let path = match change.found() {
@@ -156,12 +180,13 @@ pub fn sync(
     store.create().map_err(folder)?;
     let _lock = store.lock().map_err(folder)?.ok_or(SyncError::Locked)?;
     let mut archive = store.archive(Access::Write)?;
-    let mut work = keep::Work::new(&archive, homes, options)?;
+    let patience = Patience::new(store, options)?;
+    let mut work = keep::Work::new(&archive, homes, options, store.has_debug_logs(), &patience)?;
     watch.begin(work.files(), work.bytes());
     work.run(&mut archive, watch)?;
     let keep::Work { mut report, problems, .. } = work;
     if !report.is_stopped {
-        let mut derive = || derive::derive(store, &archive, homes, watch, &mut report);
+        let mut derive = || derive::derive(store, &archive, homes, &patience, watch, &mut report);
         match derive() {
             Err(SyncError::Catalog(error)) if error.is_damage() => {
                 Catalog::remove(store.folder());
@@ -169,6 +194,37 @@ pub fn sync(
             }
             derived => derived?,
         }
+        if report.bytes_kept > 0 {
+            archive.compact(Effort::Background, |_| {}, || !watch.is_stopped())?;
+        }
     }
     Ok((report, problems))
+}
+
+/// How much may be read while somebody waits.
+struct Patience {
+    now: Time,
+    /// So many bytes, and how old the answers are that there are without them.
+    most: Option<(u64, Time)>,
+}
+
+impl Patience {
+    fn new(store: &Store, options: Options) -> Result<Self, SyncError> {
+        let most = match options.at_once {
+            Some(most) => {
+                let since = Catalog::read(store.folder())?.map(|catalog| catalog.joined_at());
+                // One that can't be read is made again.
+                since.and_then(Result::ok).flatten().map(|since| (most, since))
+            }
+            None => None,
+        };
+        Ok(Self { now: options.now, most })
+    }
+
+    fn allows(&self, bytes: u64) -> Result<(), SyncError> {
+        match self.most {
+            Some((most, since)) if bytes > most => Err(SyncError::Behind { bytes, since }),
+            _ => Ok(()),
+        }
+    }
 }

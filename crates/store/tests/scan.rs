@@ -28,7 +28,7 @@ fn hard() -> (tempfile::TempDir, Finder) {
     let store = Store::new(dir.path().join("store"));
     let root = home.canonicalize().expect("is there");
     let homes = [Home { walk: layout::walk(&root), root }];
-    let options = Options { now: Time(2_000_000_000_000), full: false };
+    let options = Options::new(Time(2_000_000_000_000));
     sync(&store, &homes, options, &Nobody).expect("is kept");
     let finder = Finder::open(&store).expect("opens").expect("is filled");
     (dir, finder)

@@ -9,6 +9,7 @@
 //! - [`session`]: the entries of one file into a session
 //! - [`library`]: all files of a Claude folder joined
 //! - [`layout`]: which file is what
+//! - [`usage`]: what the responses in one file cost in tokens
 //! - [`side`]: everything beside the transcripts
 //!
 //! There is no clock, environment, terminal or network here, and files are only read.
@@ -28,3 +29,4 @@ pub mod session;
 pub mod side;
 pub mod source;
 pub mod time;
+pub mod usage;

@@ -27,6 +27,7 @@ mod state;
 mod turn;
 
 pub use build::Builder;
+pub(crate) use fact::Names;
 pub use fact::{AgentLink, Call, Compaction, LinkKind, PrLink, Titles, Touch};
 pub use fork::{Branch, Fork, ForkKind};
 pub use node::{Node, Role};

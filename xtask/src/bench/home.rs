@@ -1,7 +1,7 @@
 //! The homes that are measured on: made once per shape, size and seed, and kept below `target/`.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use testkit::{Shape, Spec, Truth};
@@ -32,24 +32,24 @@ impl Home {
     pub fn made(shape: Shape, bytes: u64) -> Result<Self, String> {
         let name = shape.name();
         let path = folder(&format!("{name}-{}-{SEED}", size(bytes)));
-        let errors = make(&path, &[Spec { seed: SEED, shape, bytes }])?;
+        let errors = make(&path, &[Spec { seed: SEED, shape, bytes }], |_| Ok(()))?;
         Self::open(path, name.into(), Some(errors))
     }
 
-    /// A home with one huge file.
-    pub fn big(bytes: u64, huge: u64) -> Result<Self, String> {
-        let path = big_folder(bytes, huge);
+    /// A home with one huge file, and one huge output beside it.
+    pub fn big(bytes: u64, huge: u64, output: u64) -> Result<Self, String> {
+        let path = big_folder(bytes, huge, output);
         let specs = [
             Spec { seed: SEED, shape: Shape::OneHuge, bytes: huge },
             Spec { seed: SEED + 1, shape: Shape::Seeds, bytes: bytes - huge },
         ];
-        let errors = make(&path, &specs)?;
+        let errors = make(&path, &specs, |home| write_output(home, output))?;
         Self::open(path, "big".into(), Some(errors))
     }
 
     /// Whether that home is there already.
-    pub fn big_is_made(bytes: u64, huge: u64) -> bool {
-        truth_file(&big_folder(bytes, huge)).exists()
+    pub fn big_is_made(bytes: u64, huge: u64, output: u64) -> bool {
+        truth_file(&big_folder(bytes, huge, output)).exists()
     }
 
     fn open(path: PathBuf, name: String, errors: Option<u64>) -> Result<Self, String> {
@@ -89,8 +89,29 @@ fn folder(name: &str) -> PathBuf {
     target().join("corpus").join(name)
 }
 
-fn big_folder(bytes: u64, huge: u64) -> PathBuf {
-    folder(&format!("big-{}-{}-{SEED}", size(bytes), size(huge)))
+fn big_folder(bytes: u64, huge: u64, output: u64) -> PathBuf {
+    folder(&format!("big-{}-{}-{}-{SEED}", size(bytes), size(huge), size(output)))
+}
+
+/// An output of a tool, as Claude Code puts it beside the transcript when it is too long for it:
+/// what a verbose build prints, line by line.
+fn write_output(home: &Path, bytes: u64) -> io::Result<()> {
+    let mut files = Vec::new();
+    find(&home.join("projects"), &mut files)?;
+    let largest = files.into_iter().max_by_key(|file| file.1);
+    let (session, _) = largest.ok_or_else(|| io::Error::other("no transcripts"))?;
+    let folder = session.with_extension("").join("tool-results");
+    fs::create_dir_all(&folder)?;
+    let mut out = io::BufWriter::new(fs::File::create(folder.join("b0a1c2d3e.txt"))?);
+    let (mut written, mut number) = (0, 0u64);
+    while written < bytes {
+        let hash = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let line = format!("   Compiling unit {number} of the module, key {hash:016x}, done\n");
+        out.write_all(line.as_bytes())?;
+        written += line.len() as u64;
+        number += 1;
+    }
+    out.flush()
 }
 
 /// The number of failed calls planted stands beside the home. It is written last: where it is,
@@ -110,10 +131,15 @@ pub fn free_disk() -> Result<u64, String> {
 }
 
 /// Makes a home unless it is there, and says how many failed calls are in it.
-fn make(home: &Path, specs: &[Spec]) -> Result<u64, String> {
+fn make(
+    home: &Path,
+    specs: &[Spec],
+    more: impl FnOnce(&Path) -> io::Result<()>,
+) -> Result<u64, String> {
     let failed = |e: io::Error| format!("{}: {e}", home.display());
     let truth = truth_file(home);
-    if let Ok(text) = fs::read_to_string(&truth)
+    if home.exists()
+        && let Ok(text) = fs::read_to_string(&truth)
         && let Ok(errors) = text.trim().parse()
     {
         return Ok(errors);
@@ -127,6 +153,7 @@ fn make(home: &Path, specs: &[Spec]) -> Result<u64, String> {
         eprintln!("making {} ({})", spec.shape.name(), size(spec.bytes));
         errors += failed_calls(&testkit::make(spec, home).map_err(failed)?);
     }
+    more(home).map_err(failed)?;
     fs::write(&truth, format!("{errors}\n")).map_err(failed)?;
     Ok(errors)
 }

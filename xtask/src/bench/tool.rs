@@ -76,3 +76,28 @@ pub fn duckdb() -> Result<OsString, String> {
     let there = starts("python3", &["-c", "import duckdb"]);
     there.then(|| "python3".into()).ok_or_else(|| "duckdb is not here (pip install duckdb)".into())
 }
+
+/// agentsview: the program itself, from its Python package below `target/`.
+pub fn agentsview() -> Result<OsString, String> {
+    let root = target().join("tools/agentsview");
+    let program = || {
+        let library = std::fs::read_dir(root.join("lib")).ok()?.flatten().next()?.path();
+        let program = library.join("site-packages/agentsview/bin/agentsview");
+        program.canonicalize().ok()
+    };
+    if program().is_none() {
+        eprintln!("agentsview is not here; installing it");
+        let _ = Command::new("python3").args(["-m", "venv"]).arg(&root).status();
+        let pip = [OsString::from("install"), "--quiet".into(), "agentsview".into()];
+        let _ = Command::new(root.join("bin/pip")).args(pip).status();
+    }
+    program()
+        .map(Into::into)
+        .ok_or_else(|| "agentsview is not here (pip install agentsview)".into())
+}
+
+/// A shell, if tar and zstd are here for it to call.
+pub fn tar_and_zstd() -> Result<OsString, String> {
+    let there = starts("tar", &["--version"]) && starts("zstd", &["--version"]);
+    there.then(|| "sh".into()).ok_or_else(|| "tar or zstd is not here".into())
+}

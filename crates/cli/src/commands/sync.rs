@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use store::sync::{self, Home, Options, Preview, Report, Watch};
+use store::sync::{self, Home, Options, Preview, Report, SyncError, Watch};
 use transcript::layout;
 use transcript::time::Time;
 
@@ -21,7 +21,8 @@ when Claude Code deletes it.
 Examples:
   recount sync              keep what is new
   recount sync --dry-run    what would be read
-  recount sync --full       compare every byte with what is kept")]
+  recount sync --full       compare every byte with what is kept
+  recount sync --debug-logs skip   never keep debug logs, from now on")]
 pub struct SyncArgs {
     /// Compare every file with what is kept, whatever its time and size say
     #[arg(long)]
@@ -30,13 +31,30 @@ pub struct SyncArgs {
     /// Show what would be done
     #[arg(long)]
     dry_run: bool,
+
+    /// Whether to keep debug logs, from now on and in every sync. Those that are kept stay
+    #[arg(long, value_name = "CHOICE")]
+    debug_logs: Option<DebugLogs>,
+}
+
+/// What to do with debug logs, which can be larger than all the rest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum DebugLogs {
+    /// Keep them too.
+    Keep,
+    /// Leave them out.
+    Skip,
 }
 
 /// Brings the store up to date.
 pub fn run(args: &SyncArgs, run: &mut Run) -> Result<Answer, CliError> {
     let store = run.store()?;
     let homes = homes(run)?;
-    let options = Options { now: now(run), full: args.full };
+    let options = Options { full: args.full, ..Options::new(now(run)) };
+    if let Some(choice) = args.debug_logs {
+        let set = store.set_debug_logs(choice == DebugLogs::Keep);
+        set.map_err(|source| SyncError::Folder { path: store.folder().into(), source })?;
+    }
     if args.dry_run {
         let preview = sync::preview(&store, &homes, options)?;
         return show_preview(run, &preview);

@@ -118,6 +118,55 @@ fn new_lines_are_found_at_once() {
     );
 }
 
+/// A search that would have to read much answers from what there is, and says so.
+#[test]
+fn much_that_is_new_is_read_behind_the_answer() {
+    let case = Case::new(HOME);
+    assert_eq!(first(&case, "harbours").0, "0bbbbbbb");
+    let id = "0ccccccc-0000-4000-8000-000000000003";
+    let line = |number: usize, text: &str| {
+        format!(
+            r#"{{"parentUuid":null,"uuid":"c{number}","sessionId":"{id}","timestamp":"2026-04-22T10:00:00.000Z","cwd":"/w","version":"2.1.100","type":"user","message":{{"role":"user","content":"{text}"}}}}
+"#
+        )
+    };
+    let filler = "x".repeat(1 << 20);
+    let body: String = (0..40).map(|number| line(number, &filler)).collect();
+    case.write(&format!("projects/-w/{id}.jsonl"), &(body + &line(40, "a lighthouse")));
+    let shown = case.run("search harbours");
+    assert!(shown.contains("note: This is as of "), "{shown}");
+    assert!(shown.contains(": 42.0 MB are new; they are being read now"), "{shown}");
+    assert!(shown.contains("write a poem about"), "{shown}");
+    // The one that was started ends by itself.
+    let is_found = || case.run("--quiet search lighthouse").contains("0ccccccc");
+    let found = (0..600).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        is_found()
+    });
+    assert!(found, "a minute is long");
+}
+
+#[test]
+fn debug_logs_are_left_out_if_somebody_said_so() {
+    let case = Case::new(HOME);
+    let log = |id: &str| format!("debug/{id}.txt");
+    case.write(&log("0aaaaaaa-0000-4000-8000-000000000001"), "2026-04-20T10:00:00.000Z [DEBUG] x");
+    let synced = |args: &str| {
+        let done: Vec<Sync> = case.json(args);
+        (done[0].new, done[0].grown, done[0].gone)
+    };
+    assert_eq!(synced("sync"), (4, 0, 0));
+    // What is kept stays, and nothing new comes, also if nobody says so again.
+    case.write(&log("0bbbbbbb-0000-4000-8000-000000000002"), "2026-04-20T10:00:00.000Z [DEBUG] y");
+    assert_eq!(synced("sync --debug-logs skip"), (0, 0, 0));
+    assert_eq!(synced("sync"), (0, 0, 0));
+    fs::remove_dir_all(case.claude().join("debug")).unwrap();
+    assert_eq!(synced("sync"), (0, 0, 0));
+    assert!(case.run("log 0aaaaaaa").contains("DEBUG x"), "{}", case.run("log 0aaaaaaa"));
+    case.write(&log("0bbbbbbb-0000-4000-8000-000000000002"), "2026-04-20T10:00:00.000Z [DEBUG] y");
+    assert_eq!(synced("sync --debug-logs keep"), (1, 0, 1));
+}
+
 #[test]
 fn a_second_sync_has_nothing_to_do() {
     let case = Case::new(HOME);

@@ -44,6 +44,13 @@ pub struct Ghost {
 impl Ghost {
     const COLUMNS: &'static str = "id, session, edition, prompts, title, project, first, last";
 
+    /// A session that is no ghost, or of which nothing is known yet.
+    pub fn none(session: SessionId) -> Self {
+        let (file, edition, prompts) = (0, 0, 0);
+        let (title, project, first, last) = (None, None, None, None);
+        Self { file, session, edition, prompts, title, project, first, last }
+    }
+
     fn of(row: &Row<'_>) -> rusqlite::Result<Self> {
         let time = |at| Ok::<_, rusqlite::Error>(row.get::<_, Option<i64>>(at)?.map(Time));
         Ok(Self {
@@ -151,18 +158,20 @@ impl Catalog {
         ask().map_err(self.failed())
     }
 
-    /// Sessions that a history names and no transcript is known of, each with its prompts and
-    /// the times of the first and the last.
-    pub fn untold(
-        &self,
-    ) -> Result<Vec<(SessionId, u64, Option<Time>, Option<Time>)>, CatalogError> {
+    /// Sessions that a history names and no transcript is known of, with what can be told without
+    /// reading what was typed.
+    pub fn untold(&self) -> Result<Vec<Ghost>, CatalogError> {
         let sql = "SELECT session, count(*), min(time), max(time) FROM typed
             WHERE session IS NOT NULL AND session NOT IN (SELECT id FROM session)
             GROUP BY session";
         let read = |row: &Row<'_>| {
             let time = |at| Ok::<_, rusqlite::Error>(row.get::<_, Option<i64>>(at)?.map(Time));
-            let id = SessionId::new(row.get::<_, Box<str>>(0)?);
-            Ok((id, row.get::<_, i64>(1)?.cast_unsigned(), time(2)?, time(3)?))
+            Ok(Ghost {
+                prompts: row.get::<_, i64>(1)?.cast_unsigned(),
+                first: time(2)?,
+                last: time(3)?,
+                ..Ghost::none(SessionId::new(row.get::<_, Box<str>>(0)?))
+            })
         };
         let ask = || {
             let mut query = self.db.prepare_cached(sql)?;

@@ -7,6 +7,7 @@ use rusqlite::params;
 use transcript::layout::{Found, Problem};
 use transcript::library::{Card, Library, Scan};
 use transcript::session::{Options, Session};
+use transcript::time::Time;
 
 use super::row::SessionRow;
 use super::{Catalog, CatalogError, FileId, Shape, Writer};
@@ -60,9 +61,15 @@ impl Catalog {
 
 impl Writer<'_> {
     /// Writes the sessions that all transcripts make; [`Catalog::joined`] gives `from` from then on.
-    pub fn join(&self, files: Vec<(FileId, Found)>, from: u64) -> Result<(), CatalogError> {
+    pub fn join(
+        &self,
+        files: Vec<(FileId, Found)>,
+        from: u64,
+        now: Time,
+    ) -> Result<(), CatalogError> {
         let joined = self.catalog.library(files)?;
         self.number("joined", from)?;
+        self.number("joined_at", now.0.cast_unsigned())?;
         self.shapes(&joined)?;
         self.owners(&joined)?;
         let mut known: HashMap<Box<str>, Vec<u8>> = self.digests()?;

@@ -12,7 +12,7 @@ use transcript::line::LineReader;
 use transcript::session::{Node, Options};
 use transcript::time::Time;
 
-use super::{Home, Report, SyncError, Watch};
+use super::{Home, Patience, Report, SyncError, Watch};
 use crate::archive::{Archive, ArchiveError, FileRow, Stat};
 use crate::catalog::{self, Catalog, Places, Shape, Transcript};
 use crate::folder::Store;
@@ -53,6 +53,7 @@ pub(super) fn derive(
     store: &Store,
     archive: &Archive,
     homes: &[Home],
+    patience: &Patience,
     watch: &dyn Watch,
     report: &mut Report,
 ) -> Result<(), SyncError> {
@@ -67,6 +68,7 @@ pub(super) fn derive(
         return Ok(());
     }
     let bytes: u64 = todo.iter().map(|todo| todo.row.size - todo.from()).sum();
+    patience.allows(bytes)?;
     let options = match bytes < 8 << 20 {
         true => WriterOptions::SMALL,
         false => WriterOptions::default(),
@@ -76,7 +78,7 @@ pub(super) fn derive(
     read_all(store, archive.path(), &todo, &mut catalog, &mut writer, watch, report)?;
     let edition = {
         let write = catalog.write()?;
-        write.join(transcripts(homes, &rows, store)?, from)?;
+        write.join(transcripts(homes, &rows, store)?, from, patience.now)?;
         super::ghost::update(&write, archive, &rows, indexed, &mut writer)?;
         write.commit()?
     };
@@ -181,7 +183,7 @@ fn read_all(
         for _ in 0..threads {
             let (say, next) = (say.clone(), &next);
             scope.spawn(move || {
-                if let Err(error) = worker(store, archive, todo, next, &say) {
+                if let Err(error) = worker(store, archive, todo, next, &say, watch) {
                     // Nobody listens any more if another one failed first.
                     let _ = say.send(Said::Failed(error));
                 }
@@ -259,6 +261,7 @@ fn worker(
     todo: &[Todo],
     next: &AtomicUsize,
     say: &mpsc::SyncSender<Said>,
+    watch: &dyn Watch,
 ) -> Result<(), SyncError> {
     let archive = Archive::open(archive, crate::archive::Access::Read)?;
     let catalog = Catalog::open(store.folder())?;
@@ -266,7 +269,7 @@ fn worker(
         let at = next.fetch_add(1, Ordering::Relaxed);
         let Some(todo) = todo.get(at) else { return Ok(()) };
         let read = match todo.read_as {
-            Some(_) => Some(Box::new(read(&archive, &catalog, todo, say)?)),
+            Some(_) => Some(Box::new(read(&archive, &catalog, todo, say, watch)?)),
             None => None,
         };
         if say.send(Said::Done(at, read)).is_err() {
@@ -281,6 +284,7 @@ fn read(
     catalog: &Catalog,
     todo: &Todo,
     say: &mpsc::SyncSender<Said>,
+    watch: &dyn Watch,
 ) -> Result<Transcript, SyncError> {
     let file = todo.row.file.0;
     let known = match todo.known.is_some() && !todo.is_unindexed {
@@ -293,7 +297,7 @@ fn read(
     // Counted in the order of the file: that never changes, while the way through it may.
     let mut turn = builder.nodes().iter().filter(|node| is_prompt(node)).count() as u32;
     let mut parcel = Parcel { file, is_first: !is_grown, docs: Vec::new(), size: 0, say };
-    let from = builder.consumed();
+    let (from, rel) = (builder.consumed(), todo.rel());
     let content = archive.content_from(todo.row.generation, from);
     let mut lines = LineReader::new(content, from);
     let spills = text::Spills::of(archive, &todo.row);
@@ -306,6 +310,9 @@ fn read(
         Entry::read(line, &mut odd, |entry| {
             if let Some(node) = builder.nodes().get(at) {
                 turn += u32::from(is_prompt(node));
+                if !todo.is_unindexed {
+                    watch.entry(&rel, &builder, node, &entry);
+                }
                 for part in text::parts(&builder, node, &entry) {
                     parcel.add(node, turn, spills.add_to(part));
                 }
@@ -317,7 +324,7 @@ fn read(
     }
     parcel.send_if(0);
     let state = zstd::encode_all(&*builder.save(), 3).map_err(failed)?;
-    let found = found(&todo.rel(), todo.row.size);
+    let found = found(&rel, todo.row.size);
     let session = builder.finish(&Options { stem: found.stem(), copies: None });
     let (touches, commits, prs) = catalog::rows(&session);
     let (shape, places) = (Shape::of(&session).save(), Places::of(&session).save());

@@ -37,28 +37,22 @@ pub(super) fn update(
     let before = write.catalog().ghosts(true)?;
     let mut before: HashMap<SessionId, Ghost> =
         before.into_iter().map(|ghost| (ghost.session.clone(), ghost)).collect();
-    for (session, prompts, first, last) in write.catalog().untold()? {
-        if aside.contains(&session) {
+    for ghost in write.catalog().untold()? {
+        if aside.contains(&ghost.session) {
             continue;
         }
-        let known = before.remove(&session);
-        let is_known = |ghost: &Ghost| ghost.prompts == prompts && ghost.edition <= indexed;
+        let known = before.remove(&ghost.session);
+        let told = |ghost: &Ghost| (ghost.prompts, ghost.first, ghost.last);
+        let is_known = |known: &Ghost| told(known) == told(&ghost) && known.edition <= indexed;
         if !known.as_ref().is_some_and(is_known) {
-            let ghost = Ghost { first, last, prompts, ..none(session) };
             add(write, archive, ghost, index)?;
         }
     }
     for ghost in before.into_values().filter(|g| g.prompts > 0 || g.edition > indexed) {
         index.remove_file(ghost.file as u64);
-        write.ghost(&none(ghost.session))?;
+        write.ghost(&Ghost::none(ghost.session))?;
     }
     Ok(())
-}
-
-fn none(session: SessionId) -> Ghost {
-    let (file, edition, prompts) = (0, 0, 0);
-    let (title, project, first, last) = (None, None, None, None);
-    Ghost { file, session, edition, prompts, title, project, first, last }
 }
 
 /// Reads on in a history. Its last line may be half written, and is left for the next time.

@@ -5,22 +5,22 @@
 //! all of them compress, and one transaction takes a round of packs; a stop or a crash loses no
 //! more than that round.
 
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, mpsc};
 
 use hashbrown::{HashMap, HashSet};
-use rayon::prelude::*;
 use transcript::kept::{Keep, Kept};
-use transcript::layout::{FileKind, Found, Problem};
+use transcript::layout::{self, FileKind, Found, Problem};
 use transcript::source::Source;
 use transcript::time::Time;
 
 use super::plan::{self, Change, Seen};
-use super::{Home, Options, Report, SyncError, Watch};
+use super::{Home, Options, Patience, Report, SyncError, Watch};
 use crate::archive::path_of;
 use crate::archive::{
-    Access, Archive, ArchiveError, Batch, EDGE, Ending, FileId, FileRow, GenerationId, PackBuilder,
-    SYNC_LEVEL, Stat,
+    Access, Archive, ArchiveError, Batch, EDGE, EncodedPack, Ending, FileId, FileRow, GenerationId,
+    PackBuilder, SYNC_LEVEL, Stat,
 };
 use crate::folder::Store;
 
@@ -46,13 +46,24 @@ pub(super) fn seen(rows: &[FileRow], root: &Path) -> Vec<Seen> {
 }
 
 /// What is to be done in one Claude folder.
-pub(super) fn changes(seen: &[Seen], home: &Home, options: Options) -> Vec<Change> {
+pub(super) fn changes(
+    seen: &[Seen],
+    home: &Home,
+    options: Options,
+    has_debug_logs: bool,
+) -> Vec<Change> {
+    let is_kept = |kind: &FileKind| match kind {
+        // Files with tokens in them are never opened; who is running now says nothing later.
+        FileKind::Secret | FileKind::Registry { .. } => false,
+        FileKind::Debug { .. } => has_debug_logs,
+        _ => true,
+    };
     let found: Vec<Found> = home.walk.files.iter().filter(|f| is_kept(&f.kind)).cloned().collect();
     let all = options.full.then(|| found.clone());
     let unread: Vec<&PathBuf> = home.walk.problems.iter().map(|problem| &problem.path).collect();
     let is_listed = |seen: &Seen| {
         let path = home.root.join(&seen.rel);
-        !unread.iter().any(|folder| path.starts_with(folder))
+        is_kept(&layout::classify(&seen.rel)) && !unread.iter().any(|dir| path.starts_with(dir))
     };
     let mut changes = plan::plan(seen, found, is_listed);
     if let Some(all) = all {
@@ -65,11 +76,6 @@ pub(super) fn changes(seen: &[Seen], home: &Home, options: Options) -> Vec<Chang
         }
     }
     changes
-}
-
-/// Files with tokens in them are never opened; what says who is running now says nothing later.
-fn is_kept(kind: &FileKind) -> bool {
-    !matches!(kind, FileKind::Secret | FileKind::Registry { .. })
 }
 
 /// What has to be done for one file, once it is known what has happened to it.
@@ -115,6 +121,8 @@ impl Work {
         archive: &Archive,
         homes: &[Home],
         options: Options,
+        has_debug_logs: bool,
+        patience: &Patience,
     ) -> Result<Self, SyncError> {
         let rows = archive.files()?;
         let by_id: HashMap<i64, &FileRow> = rows.iter().map(|row| (row.file.0, row)).collect();
@@ -125,10 +133,17 @@ impl Work {
             report: Report::default(),
             problems: Vec::new(),
         };
-        for home in homes {
+        let row_of = |change: &Change| change.file().and_then(|file| by_id.get(&file));
+        let all: Vec<(&Home, Vec<Change>)> = homes
+            .iter()
+            .map(|home| (home, changes(&seen(&rows, &home.root), home, options, has_debug_logs)))
+            .collect();
+        let bytes = |change: &Change| change.bytes(row_of(change).map_or(0, |row| row.size));
+        patience.allows(all.iter().flat_map(|(_, changes)| changes).map(bytes).sum())?;
+        for (home, changes) in all {
             work.report.files += home.walk.files.len();
-            for change in changes(&seen(&rows, &home.root), home, options) {
-                let row = change.file().and_then(|file| by_id.get(&file)).map(|row| (*row).clone());
+            for change in changes {
+                let row = row_of(&change).map(|row| (*row).clone());
                 match work.job(archive, &home.root, change, row) {
                     Ok(job) => work.jobs.extend(job),
                     Err(Trouble::File(problem)) => work.problems.push(problem),
@@ -315,12 +330,13 @@ impl Work {
 /// So many bytes are lost at most when the power goes.
 const COMMIT: u64 = 256 << 20;
 
-/// Packs that are being filled, and whose bytes are in them.
+/// Packs that are being filled, and whose bytes are in them. Full ones are compressed by all
+/// cores while the next are filled, and written in the order in which they were filled.
 #[derive(Default)]
 struct Packer {
     generations: Vec<GenerationId>,
     open: PackBuilder,
-    full: Vec<PackBuilder>,
+    full: VecDeque<mpsc::Receiver<EncodedPack>>,
     since_commit: u64,
 }
 
@@ -338,10 +354,8 @@ impl Packer {
             bytes = &bytes[taken..];
             offset += taken as u64;
             if self.open.is_full() {
-                self.full.push(std::mem::take(&mut self.open));
-                if self.full.len() >= 2 * rayon::current_num_threads() {
-                    self.write(batch)?;
-                }
+                self.close();
+                self.write(batch, 2 * rayon::current_num_threads())?;
             }
         }
         Ok(())
@@ -349,16 +363,28 @@ impl Packer {
 
     fn flush(&mut self, batch: &mut Batch<'_>) -> Result<(), ArchiveError> {
         if !self.open.is_empty() {
-            self.full.push(std::mem::take(&mut self.open));
+            self.close();
         }
-        self.write(batch)
+        self.write(batch, 0)
     }
 
-    fn write(&mut self, batch: &mut Batch<'_>) -> Result<(), ArchiveError> {
-        let full = std::mem::take(&mut self.full);
-        let packs: Vec<_> = full.into_par_iter().map(|pack| pack.encode(SYNC_LEVEL)).collect();
-        for pack in &packs {
-            batch.insert(pack, |slot| self.generations[slot as usize])?;
+    fn close(&mut self) {
+        let pack = std::mem::take(&mut self.open);
+        let (say, hear) = mpsc::sync_channel(1);
+        rayon::spawn(move || {
+            // Nobody listens any more if writing has failed.
+            let _ = say.send(pack.encode(SYNC_LEVEL));
+        });
+        self.full.push_back(hear);
+    }
+
+    /// Writes packs until no more than `most` are on their way.
+    fn write(&mut self, batch: &mut Batch<'_>, most: usize) -> Result<(), ArchiveError> {
+        while self.full.len() > most
+            && let Some(next) = self.full.pop_front()
+        {
+            let pack = next.recv().expect("encoding does not panic");
+            batch.insert(&pack, |slot| self.generations[slot as usize])?;
         }
         Ok(())
     }

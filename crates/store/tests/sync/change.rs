@@ -43,6 +43,22 @@ fn a_second_sync_writes_nothing() {
     }
 }
 
+/// A sync after every turn leaves a small pack each time; they become fewer by themselves.
+#[test]
+fn many_small_syncs_leave_few_packs() {
+    let (world, rel, mut lines, mut text) = two_turns();
+    for n in 0..80 {
+        let more = lines.ask(&format!("question {n}"));
+        world.append(&rel, &more);
+        text += &more;
+        world.sync();
+    }
+    let packs = super::kit::archive(&world.store()).status().expect("counts").packs;
+    assert!(packs <= 40, "{packs} packs");
+    world.assert_kept(&text);
+    assert_as_fresh(&world);
+}
+
 #[test]
 fn an_append_reads_what_was_appended() {
     let world = World::new();
@@ -459,7 +475,7 @@ fn a_copy_of_a_conversation_is_known_as_one() {
 fn a_clock_that_goes_backwards_loses_nothing() {
     let (world, rel, mut lines, old) = two_turns();
     let sync_at = |time: i64| {
-        let options = store::sync::Options { now: transcript::time::Time(time), full: false };
+        let options = store::sync::Options::new(transcript::time::Time(time));
         world.sync_with(&world.homes(), options).expect("goes on")
     };
     world.append(&rel, lines.say("with pleasure"));
@@ -482,8 +498,7 @@ fn a_clock_that_goes_backwards_loses_nothing() {
 fn a_time_that_is_too_new_is_not_trusted() {
     let (world, rel, _, old) = two_turns();
     let modified = fs::metadata(world.path(&rel)).expect("is there").modified().expect("has one");
-    let options =
-        store::sync::Options { now: transcript::time::Time(world.now().0 - 10_000), full: false };
+    let options = store::sync::Options::new(transcript::time::Time(world.now().0 - 10_000));
     world.copy_over(&rel);
     let file = fs::File::options().append(true).open(world.path(&rel)).expect("opens");
     file.set_modified(modified).expect("has a time");

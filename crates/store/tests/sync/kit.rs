@@ -107,7 +107,7 @@ impl World {
     }
 
     pub fn options(&self) -> Options {
-        Options { now: self.now(), full: false }
+        Options::new(self.now())
     }
 
     pub fn store(&self) -> Store {

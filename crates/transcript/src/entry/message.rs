@@ -113,6 +113,11 @@ impl<'a> Message<'a> {
         Ok(message)
     }
 
+    /// The message that an object is.
+    pub fn of(raw: Raw<'a>) -> Option<Self> {
+        raw.is_object().then(|| Self::read(&mut Cursor::new(raw.bytes())).ok())?
+    }
+
     /// A message that is nothing but its content, as in the older top-level shape.
     pub(super) fn of_content(content: Raw<'a>) -> Self {
         Self::new(match content.is_array().then(|| blocks(&mut Cursor::new(content.bytes()))) {

@@ -21,7 +21,7 @@ pub struct Names {
 
 impl Names {
     /// The number of a JSON string; most often it is the last one again.
-    pub(super) fn add(&mut self, name: Str<'_>) -> u32 {
+    pub(crate) fn add(&mut self, name: Str<'_>) -> u32 {
         if self.list.get(self.last as usize).is_some_and(|l| l.as_bytes() == name.raw()) {
             return self.last;
         }
@@ -29,7 +29,7 @@ impl Names {
         self.last
     }
 
-    pub(super) fn add_text(&mut self, name: &str) -> u32 {
+    pub(crate) fn add_text(&mut self, name: &str) -> u32 {
         if let Some(&index) = self.index.get(name) {
             return index;
         }
@@ -40,12 +40,12 @@ impl Names {
     }
 
     /// The names in this order.
-    pub(super) fn of(list: Vec<Box<str>>) -> Self {
+    pub(crate) fn of(list: Vec<Box<str>>) -> Self {
         let index = list.iter().enumerate().map(|(at, name)| (name.clone(), at as u32)).collect();
         Self { list, index, last: 0 }
     }
 
-    pub(super) fn list(&self) -> &[Box<str>] {
+    pub(crate) fn list(&self) -> &[Box<str>] {
         &self.list
     }
 

@@ -1,0 +1,90 @@
+//! Waiting until something in the Claude folders changes.
+
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
+
+/// Claude Code writes an entry in a few pieces: what comes so shortly after belongs together.
+const TOGETHER: Duration = Duration::from_millis(40);
+/// A system that tells nothing is asked so often.
+const BLIND: Duration = Duration::from_secs(2);
+
+/// Tells when something has changed.
+pub struct Live {
+    hear: mpsc::Receiver<()>,
+    /// Stops when dropped.
+    #[expect(dead_code, reason = "held, not read")]
+    watcher: Option<RecommendedWatcher>,
+    /// Why the system tells nothing; the folders are looked at again and again then.
+    pub blind: Option<notify::Error>,
+}
+
+impl Live {
+    /// Begins to look at everything below these folders.
+    pub fn new(roots: Vec<PathBuf>) -> Self {
+        let (say, hear) = mpsc::channel();
+        let watched = roots.clone();
+        let handler = move |event: notify::Result<notify::Event>| {
+            let is_news = match event {
+                // To read a file is no change: whoever waits here would wake himself.
+                Ok(event) if event.kind.is_access() => false,
+                Ok(event) => event.paths.iter().any(|path| is_worth(path, &watched)),
+                // Something was missed.
+                Err(_) => true,
+            };
+            if is_news {
+                // Nobody waits any more.
+                let _ = say.send(());
+            }
+        };
+        let started = notify::recommended_watcher(handler).and_then(|mut watcher| {
+            for root in &roots {
+                watcher.watch(root, RecursiveMode::Recursive)?;
+            }
+            Ok(watcher)
+        });
+        match started {
+            Ok(watcher) => Self { hear, watcher: Some(watcher), blind: None },
+            Err(error) => Self { hear, watcher: None, blind: Some(error) },
+        }
+    }
+
+    /// Waits until something has changed.
+    pub fn wait(&self) {
+        if self.blind.is_some() {
+            std::thread::sleep(BLIND);
+            return;
+        }
+        if self.hear.recv().is_err() {
+            std::thread::sleep(BLIND);
+        }
+        let begun = Instant::now();
+        while begun.elapsed() < 3 * TOGETHER {
+            match self.hear.recv_timeout(TOGETHER) {
+                Ok(()) => {}
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return,
+            }
+        }
+    }
+}
+
+/// Logs are written all the time while a session runs; they are read when something else changes.
+fn is_worth(path: &Path, roots: &[PathBuf]) -> bool {
+    let rel = roots.iter().find_map(|root| path.strip_prefix(root).ok());
+    rel.is_none_or(|rel| !rel.starts_with("debug"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_wakes_nobody() {
+        let roots = [PathBuf::from("/home/me/.claude")];
+        let worth = |path| is_worth(Path::new(path), &roots);
+        assert!(worth("/home/me/.claude/projects/-w/x.jsonl"));
+        assert!(!worth("/home/me/.claude/debug/x.txt"));
+    }
+}

@@ -1,0 +1,258 @@
+//! Entries into claims.
+
+use std::io;
+
+use super::{Claim, Claims, Iteration, Mode, NONE, Oddity, Place, Tokens};
+use crate::diagnostic::Diagnostic;
+use crate::entry::message::{Block, BlockKind, Content, Message};
+use crate::entry::{Entry, Kind};
+use crate::id::Key;
+use crate::json::{Raw, Str};
+use crate::line::{Line, LineReader};
+use crate::time::Time;
+
+/// Stands in every line with a response, in both dialects, at the top or inside a progress entry.
+const MARK: &[u8] = b"\"assistant\"";
+
+/// More tokens than this in one response are a slip of the writer.
+const MOST: u64 = 1_000_000_000_000;
+
+/// Whether there may be a response in a line.
+pub fn is_marked(line: &[u8]) -> bool {
+    memchr::memmem::find(line, MARK).is_some()
+}
+
+/// A line of a response, wherever it stands.
+struct Told<'e, 'a> {
+    message: &'e Message<'a>,
+    request: Option<Str<'a>>,
+    uuid: Option<Str<'a>>,
+    time: Option<Time>,
+    agent: Option<Str<'a>>,
+    is_sidechain: bool,
+    is_progress: bool,
+}
+
+/// What a usage says.
+struct Seen {
+    tokens: Tokens,
+    mode: Mode,
+    web_searches: u32,
+    iterations: Vec<Iteration>,
+}
+
+impl Claims {
+    /// Everything in a file, from its beginning.
+    pub fn read(input: impl io::Read) -> io::Result<Self> {
+        let mut claims = Self::default();
+        let mut lines = LineReader::new(input, 0);
+        while let Some(line) = lines.next_line()? {
+            claims.line(line);
+        }
+        Ok(claims)
+    }
+
+    /// Takes a line; one that comes again changes nothing.
+    pub fn line(&mut self, line: Line<'_>) {
+        if is_marked(line.bytes) {
+            let mut odd: Vec<Diagnostic> = Vec::new();
+            Entry::read(line, &mut odd, |entry| self.entry(&entry));
+        }
+    }
+
+    /// Takes an entry of a line for which [`is_marked`] holds.
+    pub fn entry(&mut self, entry: &Entry<'_>) {
+        match entry.kind {
+            Kind::Assistant => {
+                let Some(message) = &entry.message else { return };
+                let told = Told {
+                    message,
+                    request: entry.request,
+                    uuid: entry.uuid,
+                    time: entry.time,
+                    agent: entry.agent,
+                    is_sidechain: entry.is_sidechain,
+                    is_progress: false,
+                };
+                self.told(entry, &told);
+            }
+            Kind::Progress if entry.inner_type().is_some_and(|t| t.is("agent_progress")) => {
+                self.progress(entry);
+            }
+            _ => {}
+        }
+    }
+
+    /// Older versions told what a subagent said in the progress of its call.
+    fn progress(&mut self, entry: &Entry<'_>) {
+        let Some(data) = entry.field("data") else { return };
+        let Some(inner) = data.get("message") else { return };
+        if !inner.get("type").and_then(Raw::str).is_some_and(|t| t.is("assistant")) {
+            return;
+        }
+        let Some(message) = inner.get("message").and_then(Message::of) else { return };
+        let string = |key: &str| inner.get(key).and_then(Raw::str);
+        let told = Told {
+            message: &message,
+            request: string("requestId"),
+            uuid: string("uuid"),
+            time: string("timestamp").and_then(|s| Time::parse(s.raw())).or(entry.time),
+            agent: data.get("agentId").and_then(Raw::str),
+            is_sidechain: true,
+            is_progress: true,
+        };
+        self.told(entry, &told);
+    }
+
+    fn told(&mut self, entry: &Entry<'_>, told: &Told<'_, '_>) {
+        let message = told.message;
+        // An error of the API or a notice of Claude Code: no response of a model.
+        if message.model.is_some_and(|model| model.is("<synthetic>")) {
+            return;
+        }
+        let named = [message.id, told.request, told.uuid].into_iter().flatten();
+        let Some(id) = { named }.find(|id| !id.is_empty()) else { return };
+        let key = Key::of_str(id);
+        let place = Place { offset: entry.offset, time: told.time };
+        let usage = message.usage.filter(|usage| usage.is_object());
+        let seen = usage.map(|usage| self.usage(usage, entry.offset));
+        let at = match self.by_key.get(&key) {
+            Some(&at) => at as usize,
+            None => {
+                let claim = self.claim(key, place, entry, told);
+                self.by_key.insert(key, self.list.len() as u32);
+                self.list.push(claim);
+                self.list.len() - 1
+            }
+        };
+        self.tools(at, message);
+        let claim = &mut self.list[at];
+        claim.has_stopped = message.stop_reason.is_some();
+        claim.is_progress &= told.is_progress;
+        if let Some(cost) = entry.field("costUSD").and_then(Raw::f64).filter(|c| *c > 0.0) {
+            claim.claimed_cost = Some((cost * 1e6).round() as u64);
+        }
+        let Some(seen) = seen else { return };
+        let size = |tokens: &Tokens| (tokens.output, tokens.total());
+        let is_more = !claim.has_usage || size(&seen.tokens) >= size(&claim.tokens);
+        claim.has_usage = true;
+        if is_more {
+            claim.place = place;
+            claim.tokens = seen.tokens;
+            claim.mode = seen.mode;
+            claim.web_searches = seen.web_searches;
+            claim.iterations = seen.iterations;
+        }
+    }
+
+    fn claim(&mut self, key: Key, place: Place, entry: &Entry<'_>, told: &Told<'_, '_>) -> Claim {
+        let is_other = |root: Str<'_>| entry.session.is_some_and(|own| own.raw() != root.raw());
+        self.is_marked_copy |= entry.field("forkedFrom").is_some_and(Raw::is_object)
+            || entry.lineage.is_some_and(is_other)
+            || entry.field("sessionKind").is_some_and(|kind| kind.bytes() == b"\"bg\"");
+        let mut name = |text: Option<Str<'_>>| text.map_or(NONE, |text| self.names.add(text));
+        Claim {
+            key,
+            first: place,
+            place,
+            tokens: Tokens::default(),
+            mode: Mode::default(),
+            web_searches: 0,
+            iterations: Vec::new(),
+            tools: Vec::new(),
+            model: name(told.message.model),
+            session: name(entry.session),
+            project: name(entry.cwd),
+            branch: name(entry.git_branch.filter(|branch| !branch.is_empty())),
+            version: name(entry.version),
+            agent: name(told.agent),
+            claimed_cost: None,
+            has_stopped: false,
+            has_usage: false,
+            is_sidechain: told.is_sidechain,
+            is_progress: told.is_progress,
+        }
+    }
+
+    /// Each line has some of the blocks; none of them is lost and none counts twice.
+    fn tools(&mut self, at: usize, message: &Message<'_>) {
+        let Content::Blocks(blocks) = &message.content else { return };
+        for block in blocks.iter().filter(|block: &&Block<'_>| block.kind == BlockKind::ToolUse) {
+            let Some(name) = block.name else { continue };
+            let name = self.names.add(name);
+            let tools = &mut self.list[at].tools;
+            // A call without an id can only be told by its name.
+            let call = block.id.map_or(0, |id| Key::of_str(id).short());
+            if !tools.contains(&(name, call)) {
+                tools.push((name, call));
+            }
+        }
+    }
+
+    fn usage(&mut self, usage: Raw<'_>, at: u64) -> Seen {
+        let word =
+            |key: &str, is: &str| usage.get(key).and_then(Raw::str).is_some_and(|w| w.is(is));
+        let mode = Mode {
+            is_fast: word("speed", "fast"),
+            is_us: word("inference_geo", "us"),
+            is_batch: word("service_tier", "batch"),
+            is_priority: word("service_tier", "priority"),
+        };
+        let searches = usage.get("server_tool_use").and_then(|t| t.get("web_search_requests"));
+        let web_searches = self.count(searches, at).min(u64::from(u32::MAX)) as u32;
+        let tokens = self.tokens(usage, at);
+        let mut iterations = Vec::new();
+        for item in usage.get("iterations").into_iter().flat_map(Raw::items) {
+            let kind = item.get("type").and_then(Raw::str);
+            let is = |name: &str| kind.is_some_and(|kind| kind.is(name));
+            let advisor = match is("advisor_message") {
+                true => {
+                    let model = item.get("model").and_then(Raw::str);
+                    Some(model.map_or(NONE, |model| self.names.add(model)))
+                }
+                false if is("message") => None,
+                false => continue,
+            };
+            iterations.push(Iteration { advisor, tokens: self.tokens(item, at) });
+        }
+        Seen { tokens, mode, web_searches, iterations }
+    }
+
+    fn tokens(&mut self, usage: Raw<'_>, at: u64) -> Tokens {
+        let mut count = |raw: Option<Raw<'_>>| self.count(raw, at);
+        let parts = usage.get("cache_creation");
+        let part = |key: &str| parts.and_then(|parts| parts.get(key));
+        let short = count(part("ephemeral_5m_input_tokens"));
+        let long = count(part("ephemeral_1h_input_tokens"));
+        // Either may be missing or zero while the other is right.
+        let written = count(usage.get("cache_creation_input_tokens")).max(short + long);
+        let long = long.min(written);
+        Tokens {
+            input: count(usage.get("input_tokens")),
+            output: count(usage.get("output_tokens")),
+            cache_read: count(usage.get("cache_read_input_tokens")),
+            cache_write_5m: written - long,
+            cache_write_1h: long,
+        }
+    }
+
+    fn count(&mut self, raw: Option<Raw<'_>>, at: u64) -> u64 {
+        let Some(raw) = raw.filter(|raw| !raw.is_null()) else { return 0 };
+        let number = raw.f64();
+        let whole = raw.u64().or_else(|| {
+            let number = number?;
+            (number >= 0.0 && number.fract() == 0.0 && number < MOST as f64)
+                .then_some(number as u64)
+        });
+        let odd = match whole {
+            Some(number) if number <= MOST => return number,
+            None if number.is_some_and(|number| number < 0.0) => Oddity::Negative,
+            None if number.is_none_or(|number| number < MOST as f64) => Oddity::NotANumber,
+            _ => Oddity::Huge,
+        };
+        if !self.odd.contains(&(at, odd)) {
+            self.odd.push((at, odd));
+        }
+        0
+    }
+}
