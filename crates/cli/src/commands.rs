@@ -57,6 +57,6 @@ pub fn run(command: &Command, run: &mut Run) -> Result<Answer, CliError> {
 }
 
 /// The first characters of a session's id: enough to name it in nearly every home.
-fn short(id: &str) -> String {
+pub fn short(id: &str) -> String {
     id.chars().take(8).collect()
 }

@@ -333,6 +333,15 @@ fn name(error: &NameError) -> Message {
             };
             Message { error: format!("No {one} `{name}`"), hint: Some(hint) }
         }
+        NameError::Ghost { id, prompts } => {
+            let id = crate::commands::short(id);
+            let left = counted(*prompts, "prompt");
+            let its = if *prompts == 1 { "is" } else { "are" };
+            Message {
+                error: format!("Of session `{id}` only {left} {its} left: its transcript is gone"),
+                hint: Some(format!("`recount history --session {id}` shows what was typed")),
+            }
+        }
         NameError::NoneAtAll(noun) => {
             Message { error: format!("There are no {}", words(*noun).many), hint: None }
         }

@@ -7,6 +7,7 @@ mod args;
 mod commands;
 mod demo;
 mod error;
+mod ghosts;
 mod home;
 mod ledger;
 mod live;

@@ -134,6 +134,13 @@ pub enum NameError {
         /// What is like it.
         nearest: Vec<String>,
     },
+    /// It is that of a session of which only prompts are left.
+    Ghost {
+        /// Its id.
+        id: String,
+        /// How many prompts.
+        prompts: usize,
+    },
     /// `latest`, and there are none.
     NoneAtAll(Noun),
     /// `.`, and there are none of this folder.

@@ -8,6 +8,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use transcript::layout::{Found, Problem};
+use transcript::source::Source;
 
 /// No file that is read whole is larger.
 const WHOLE_MOST: u64 = 64 << 20;
@@ -18,6 +19,11 @@ const BLOCK: usize = 8 << 20;
 pub fn whole_of(found: &Found) -> Result<Vec<u8>, Problem> {
     let source = found.open()?;
     limited(&found.path, source.reader(0))
+}
+
+/// A whole file that has been opened.
+pub fn whole_source(source: &Source) -> Result<Vec<u8>, Problem> {
+    limited(source.path(), source.reader(0))
 }
 
 /// A whole file.

@@ -8,6 +8,7 @@ use report::filter::{Period, ProjectFilter};
 use store::folder::Store;
 use tempfile::TempDir;
 use transcript::diagnostic::{Diagnostic, DiagnosticKind};
+use transcript::id::SessionId;
 use transcript::layout::{self, FileKind, Found, Problem};
 
 use crate::args::Global;
@@ -41,6 +42,8 @@ pub struct Run {
     damaged: Damaged,
     /// Sessions of which only the store has the files.
     kept_sessions: usize,
+    /// Sessions whose transcripts were put aside, as far as transcripts have been listed.
+    set_aside: HashSet<SessionId>,
 }
 
 /// How much of what was read was no record.
@@ -76,6 +79,7 @@ impl Run {
             sample_store: None,
             damaged: Damaged::default(),
             kept_sessions: 0,
+            set_aside: HashSet::new(),
         }
     }
 
@@ -154,6 +158,20 @@ impl Run {
                 Ok(Vec::new())
             }
         }
+    }
+
+    /// Remembers which of the listed transcripts were put aside.
+    pub fn lists(&mut self, files: &[Found]) {
+        let aside = files.iter().filter_map(|found| match &found.kind {
+            FileKind::SetAside { session, .. } => Some(session.clone()),
+            _ => None,
+        });
+        self.set_aside.extend(aside);
+    }
+
+    /// Sessions whose transcripts were put aside.
+    pub fn set_aside(&self) -> &HashSet<SessionId> {
+        &self.set_aside
     }
 
     /// The projects that a `--project` stands for; `.` is this folder.

@@ -65,6 +65,7 @@ impl Run {
             let kept = self.kept(&root, &walk.files, FileKind::is_transcript)?;
             files.extend(in_order(walk.files, kept));
         }
+        self.lists(&files);
         Ok(files)
     }
 
@@ -96,8 +97,11 @@ impl Run {
             SessionName::Stdin => self.stdin(),
             _ => {
                 let (library, _) = self.library(|_, _, _| None::<()>)?;
-                let id = self.resolve(name, &library)?;
-                known(library, id)
+                match self.resolve(name, &library) {
+                    Ok(id) => known(library, id),
+                    Err(CliError::Name(error)) => Err(self.no_such_session(error, name, &library)),
+                    Err(error) => Err(error),
+                }
             }
         }
     }

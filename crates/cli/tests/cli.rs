@@ -10,6 +10,7 @@ mod cli {
     mod errors;
     mod failed_calls;
     mod file;
+    mod ghost;
     mod help;
     mod history;
     mod hostile;
@@ -17,8 +18,11 @@ mod cli {
     mod log;
     mod plans;
     mod readme;
+    mod regex;
+    mod related;
     mod segments;
     mod show;
+    mod spill;
     mod store;
     mod todos;
     mod torture;

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use transcript::library::{Library, SessionItem, Standing};
-use transcript::session::Ending;
+use transcript::library::{Facts, Library, SessionItem, Standing};
+use transcript::session::{Ending, TitleSource};
 use transcript::side::registry::Running;
 use transcript::time::Time;
 
 use crate::filter::{Period, ProjectFilter};
+use crate::history::Ghost;
 
 /// Whether a session goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -18,6 +19,8 @@ pub enum Life {
     Ended,
     /// The last turn was not: a person or a crash cut it off.
     Interrupted,
+    /// Only prompts are left of it, in the history.
+    Ghost,
 }
 
 impl Life {
@@ -27,6 +30,7 @@ impl Life {
             Self::Live => "live",
             Self::Ended => "ended",
             Self::Interrupted => "interrupted",
+            Self::Ghost => "ghost",
         }
     }
 }
@@ -133,9 +137,33 @@ pub struct List<'a> {
     pub standings: BTreeMap<&'static str, usize>,
 }
 
-/// The sessions that pass `filter`, in order.
+/// A session of which only prompts are left, for [`list`]; `None` for prompts of no known session.
+pub fn ghost(ghost: &Ghost) -> Option<SessionItem> {
+    Some(SessionItem {
+        id: ghost.session.clone()?,
+        file: None,
+        also: Vec::new(),
+        found_in: Vec::new(),
+        facts: Facts {
+            turns: ghost.prompts,
+            first: ghost.first,
+            last: ghost.last,
+            cwd: ghost.project.as_ref().map(|path| path.as_str().into()),
+            ..Facts::none()
+        },
+        standing: Standing::Whole,
+        title: ghost.first_prompt.clone().map(|prompt| (prompt, TitleSource::FirstPrompt)),
+        copied: 0,
+        foreign: 0,
+        agents: Vec::new(),
+        connections: Vec::new(),
+    })
+}
+
+/// The sessions that pass `filter`, and the ghosts that do, in order.
 pub fn list<'a>(
     library: &'a Library,
+    ghosts: &'a [SessionItem],
     pulse: &Pulse,
     filter: &ListFilter,
     order: ListOrder,
@@ -145,7 +173,16 @@ pub fn list<'a>(
         *standings.entry(item.standing.name()).or_default() += 1;
     }
     let rows = library.sessions.iter().map(|item| row(library, pulse, item));
-    let mut rows: Vec<_> = rows.filter(|row| passes(row, filter)).collect();
+    let ghosts = ghosts.iter().map(|ghost| ListRow {
+        project: ghost.facts.cwd.as_deref().map(str::to_owned),
+        life: Life::Ghost,
+        calls: 0,
+        errors: 0,
+        size: 0,
+        last: ghost.facts.last,
+        item: ghost,
+    });
+    let mut rows: Vec<_> = rows.chain(ghosts).filter(|row| passes(row, filter)).collect();
     rows.sort_by(|a, b| compare(order, a, b).then_with(|| a.item.id.cmp(&b.item.id)));
     List { rows, standings }
 }

@@ -14,6 +14,7 @@ mod build;
 mod compact;
 mod error;
 mod hash;
+mod named;
 mod open;
 pub mod pack;
 mod read;

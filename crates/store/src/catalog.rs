@@ -6,6 +6,7 @@
 //! owns a copy, which session a subagent belongs to) is written by [`Writer::join`] afterwards.
 
 mod ask;
+mod ghost;
 mod join;
 mod row;
 mod shape;
@@ -18,12 +19,13 @@ use transcript::session::{Builder, STATE_VERSION};
 use transcript::time::Time;
 
 pub use ask::Deed;
+pub use ghost::{GHOST, Ghost, Typed, is_ghost};
 pub use join::Joined;
 pub use row::{CommitRow, FileRow, PrRow, SessionRow, TouchRow, rows};
 pub use shape::{Places, Shape, Spot};
 
 /// What the tables mean. Raised with every change to them or to what is read from the files.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 const SCHEMA: &str = include_str!("catalog/schema.sql");
 
@@ -198,6 +200,9 @@ impl Catalog {
 
     /// The session a file belongs to, and whether the file is that of a subagent.
     pub fn owner(&self, file: FileId) -> Result<Option<(SessionId, bool)>, CatalogError> {
+        if is_ghost(file) {
+            return Ok(self.ghost(file)?.map(|ghost| (ghost.session, false)));
+        }
         let sql = "SELECT s.id, s.file IS NOT f.id FROM file f JOIN session s ON s.id = f.session
             WHERE f.id = ?1";
         let mut query = self.db.prepare_cached(sql).map_err(self.failed())?;
@@ -206,17 +211,14 @@ impl Catalog {
         owner.optional().map_err(self.failed())
     }
 
-    /// The files of the sessions for which all conditions hold; each condition is a piece of SQL
+    /// The files of the sessions for which all conditions hold, ghosts included; each condition is a piece of SQL
     /// about `s`, the session, with one value for `?`.
     pub fn files_where(
         &self,
         conditions: &[(String, Vec<String>)],
     ) -> Result<Vec<FileId>, CatalogError> {
         let holds: Vec<&str> = conditions.iter().map(|(sql, _)| &**sql).collect();
-        let sql = format!(
-            "SELECT f.id FROM file f JOIN session s ON s.id = f.session WHERE {}",
-            holds.join(" AND ")
-        );
+        let sql = format!("SELECT s.file FROM owned s WHERE {}", holds.join(" AND "));
         let values = conditions.iter().flat_map(|(_, values)| values);
         let read = || {
             let mut query = self.db.prepare(&sql)?;
@@ -226,7 +228,7 @@ impl Catalog {
         read().map_err(self.failed())
     }
 
-    /// All sessions, by id.
+    /// All sessions that have a transcript, by id.
     pub fn sessions(&self) -> Result<Vec<SessionRow>, CatalogError> {
         let read = || {
             let sql = format!("SELECT {} FROM session ORDER BY id", SessionRow::COLUMNS);
@@ -237,8 +239,15 @@ impl Catalog {
         read().map_err(self.failed())
     }
 
-    /// One session.
+    /// One session, also one of which only the prompts are left.
     pub fn session(&self, id: &SessionId) -> Result<Option<SessionRow>, CatalogError> {
+        match self.whole_session(id)? {
+            Some(session) => Ok(Some(session)),
+            None => Ok(self.ghost_of(id)?.map(SessionRow::from)),
+        }
+    }
+
+    fn whole_session(&self, id: &SessionId) -> Result<Option<SessionRow>, CatalogError> {
         let sql = format!("SELECT {} FROM session WHERE id = ?1", SessionRow::COLUMNS);
         let mut query = self.db.prepare_cached(&sql).map_err(self.failed())?;
         query.query_row([id.as_str()], SessionRow::of).optional().map_err(self.failed())
@@ -343,12 +352,13 @@ impl Writer<'_> {
             )?;
         }
         for (at, row) in read.prs.iter().enumerate() {
-            let sql = "INSERT INTO pr (file, number, time, pr, url, repository)
-                VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (file, number)
-                DO UPDATE SET time = ?3, pr = ?4, url = ?5, repository = ?6
-                WHERE (time, pr, url, repository) IS NOT (?3, ?4, ?5, ?6)";
+            let sql = "INSERT INTO pr (file, number, entry, time, pr, url, repository)
+                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (file, number)
+                DO UPDATE SET entry = ?3, time = ?4, pr = ?5, url = ?6, repository = ?7
+                WHERE (entry, time, pr, url, repository) IS NOT (?3, ?4, ?5, ?6, ?7)";
             let (time, pr) = (row.time.map(|t| t.0), row.number.map(|n| n as i64));
-            self.run(sql, params![read.file, at as i64, time, pr, row.url, row.repository])?;
+            let PrRow { entry, url, repository, .. } = row;
+            self.run(sql, params![read.file, at as i64, entry, time, pr, url, repository])?;
         }
         Ok(())
     }

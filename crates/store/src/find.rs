@@ -1,5 +1,10 @@
 //! Answering a query: the index finds, the catalog knows whose it is, the file has the words.
 
+mod like;
+mod pattern;
+mod scan;
+mod sieve;
+
 use std::cell::RefCell;
 use std::path::PathBuf;
 
@@ -11,23 +16,27 @@ use transcript::source::Source;
 use transcript::time::Time;
 
 use crate::archive::{Access, Archive, FileId, FileRow};
-use crate::catalog::{Catalog, SessionRow, Shape};
+use crate::catalog::{self, Catalog, SessionRow, Shape};
 use crate::folder::Store;
 use crate::index::{Explain, Index, IndexState, Marker, Options, Rung, Scope, Snippet, WordUse};
 use crate::query::{Filters, Place, Query, Role};
 use crate::sync::SyncError;
-use crate::text;
+use crate::text::{self, Spills};
+
+pub use like::Alike;
+pub use pattern::{Pattern, PatternError};
+pub use scan::{Page, Scanned};
 
 /// A turn that was found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hit {
     /// The session.
     pub session: SessionRow,
-    /// The transcript it stands in.
+    /// The transcript it stands in; the history, if only prompts are left of the session.
     pub path: PathBuf,
     /// The transcript is not on disk any more.
     pub is_gone: bool,
-    /// The number of the entry.
+    /// The number of the entry; of the prompt, if only prompts are left.
     pub entry: u32,
     /// The turn on the way, from 0.
     pub turn: Option<u32>,
@@ -39,8 +48,15 @@ pub struct Hit {
     pub place: Place,
     /// The words around the match.
     pub snippet: Snippet,
-    /// Why it stands where it does.
-    pub explain: Explain,
+    /// Why it stands where it does; nothing where it is only a matter of time.
+    pub explain: Option<Explain>,
+}
+
+impl Hit {
+    /// Whether only prompts are left of the session.
+    pub fn is_ghost(&self) -> bool {
+        self.session.standing == catalog::GHOST
+    }
 }
 
 /// What a query gave.
@@ -58,6 +74,7 @@ pub struct Hits {
 
 /// An open store to ask.
 pub struct Finder {
+    store: Store,
     catalog: Catalog,
     archive: Archive,
     index: Box<Index>,
@@ -78,7 +95,7 @@ impl Finder {
         let archive = store.archive(Access::Read)?;
         let Some(catalog) = Catalog::read(store.folder())? else { return Ok(None) };
         let IndexState::Ready(index) = Index::open(store.folder())? else { return Ok(None) };
-        Ok(Some(Self { catalog, archive, index }))
+        Ok(Some(Self { store: store.clone(), catalog, archive, index }))
     }
 
     /// The catalog.
@@ -96,25 +113,51 @@ impl Finder {
             let file = found.file as i64;
             let Some((id, _)) = self.catalog.owner(file)? else { continue };
             let Some(session) = self.catalog.session(&id)? else { continue };
-            let Some(row) = self.archive.file(FileId(file))? else { continue };
-            let bytes = self.entry(&row, found.entry)?;
-            let entry = Entry::of(&bytes, 0);
-            let words = text::text_of(&entry, found.role).unwrap_or_default();
+            let Some(words) = self.words(file, found.entry, found.role)? else { continue };
             let spot = self.catalog.shape(file)?.and_then(|shape| shape.at(found.entry));
             hits.push(Hit {
                 session,
-                path: row.path(),
-                is_gone: row.gone,
+                path: words.path,
+                is_gone: words.is_gone,
                 entry: found.entry,
                 turn: spot.and_then(|spot| spot.turn),
-                time: entry.time,
+                time: words.time,
                 role: found.role,
                 place: found.place,
-                snippet: marker.snippet(&words, width),
-                explain: found.explain.clone(),
+                snippet: marker.snippet(&words.text, width),
+                explain: Some(found.explain.clone()),
             });
         }
         Ok(Hits { hits, rung: found.rung, words: found.words, is_more: found.is_more })
+    }
+
+    /// The words of a part, and where they stand; `None` if the archive does not know the file.
+    fn words(&self, file: i64, entry: u32, role: Role) -> Result<Option<Words>, SyncError> {
+        if catalog::is_ghost(file) {
+            return self.typed(file, entry);
+        }
+        let Some(row) = self.archive.file(FileId(file))? else { return Ok(None) };
+        let bytes = self.entry(&row, entry)?;
+        let entry = Entry::of(&bytes, 0);
+        let mut text = text::text_of(&entry, role).unwrap_or_default();
+        if role == Role::Output
+            && let Some(saved) = Spills::of(&self.archive, &row).saved(&text)
+        {
+            text = text + "\n" + &saved;
+        }
+        let (path, is_gone, time) = (row.path(), row.gone, entry.time);
+        Ok(Some(Words { path, is_gone, time, text }))
+    }
+
+    /// The prompt of a ghost with this number, from 1.
+    fn typed(&self, ghost: i64, number: u32) -> Result<Option<Words>, SyncError> {
+        let Some(ghost) = self.catalog.ghost(ghost)? else { return Ok(None) };
+        let lines = self.catalog.typed(&ghost.session)?;
+        let Some(line) = lines.get((number as usize).wrapping_sub(1)) else { return Ok(None) };
+        let Some(row) = self.archive.file(FileId(line.history))? else { return Ok(None) };
+        let Some((prompt, text)) = text::typed(&self.archive, line)? else { return Ok(None) };
+        let (path, is_gone, time) = (row.path(), row.gone, prompt.time);
+        Ok(Some(Words { path, is_gone, time, text }))
     }
 
     /// The bytes of an entry: from the disk, which is fast, else as they are kept.
@@ -133,6 +176,14 @@ impl Finder {
             _ => Ok(self.archive.read(row.generation, offset, length)?),
         }
     }
+}
+
+/// What a part says, and where it stands.
+struct Words {
+    path: PathBuf,
+    is_gone: bool,
+    time: Option<Time>,
+    text: String,
 }
 
 /// What the catalog knows about what the index finds; asked for what is needed only.
@@ -222,9 +273,7 @@ impl Scope for FinderScope<'_> {
     }
 
     fn text(&self, file: u64, entry: u32, role: Role) -> Option<String> {
-        let row = self.finder.archive.file(FileId(file as i64)).ok()??;
-        let bytes = self.finder.entry(&row, entry).ok()?;
-        text::text_of(&Entry::of(&bytes, 0), role)
+        Some(self.finder.words(file as i64, entry, role).ok()??.text)
     }
 
     fn is_copy(&self, file: u64, entry: u32) -> bool {

@@ -14,6 +14,7 @@ mod rank;
 mod schema;
 mod search;
 mod snippet;
+mod telling;
 mod unit;
 mod write;
 
@@ -26,12 +27,16 @@ use transcript::time::Time;
 
 use crate::query::Role;
 pub use rank::Explain;
+pub(crate) use schema::reversed;
 pub use search::{Everything, Found, Match, Options, Rung, Scope, WordUse};
 pub use snippet::{Marker, Snippet};
+pub(crate) use snippet::{around, contains_phrase};
+pub(crate) use telling::Tally;
+pub(crate) use unit::phrase;
 pub use write::{IndexWriter, WriterOptions};
 
 /// Grows with every change of the schema or of the tokenizer; part of the folder's name.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// One part of an entry.
 #[derive(Debug, Clone, Copy)]

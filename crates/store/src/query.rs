@@ -209,6 +209,14 @@ impl Query {
     ) -> Result<Self, QueryError> {
         parse::parse(text, date)
     }
+
+    /// Reads filters alone, none at all included; a word among them is an error.
+    pub fn filters(
+        text: &str,
+        date: &dyn Fn(&str) -> Option<(Time, Time)>,
+    ) -> Result<Self, QueryError> {
+        parse::filters(text, date)
+    }
 }
 
 /// What is wrong with a query.
@@ -232,6 +240,9 @@ pub enum QueryErrorKind {
     /// Only what must not occur.
     #[error("only what must not occur is given")]
     OnlyWithout,
+    /// A word where only filters can stand.
+    #[error("this is no filter, and beside a regular expression there are only filters")]
+    NotAFilter,
     /// No word in it.
     #[error("there is no word to look for")]
     Empty,

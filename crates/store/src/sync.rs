@@ -7,6 +7,7 @@
 //! what has changed; if nothing has, nothing is written.
 
 mod derive;
+mod ghost;
 mod keep;
 pub mod plan;
 

@@ -5,6 +5,10 @@
 //! progress, bookkeeping and what was put into the context for the model say nothing that a
 //! person would look for.
 
+mod each;
+mod spill;
+mod typed;
+
 use std::borrow::Cow;
 
 use transcript::entry::message::{Block, BlockKind};
@@ -15,6 +19,11 @@ use transcript::prompt;
 use transcript::session::{Builder, Node, Role as Voice};
 
 use crate::query::Role;
+
+pub(crate) use each::each_part;
+pub use spill::SPILL_MOST;
+pub(crate) use spill::Spills;
+pub(crate) use typed::typed;
 
 /// One part of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +41,7 @@ pub struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    fn said(role: Role, text: Cow<'a, str>) -> Self {
+    pub(crate) fn said(role: Role, text: Cow<'a, str>) -> Self {
         Self { role, tool: None, path: None, is_error: false, text }
     }
 }

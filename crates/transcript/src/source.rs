@@ -76,6 +76,15 @@ impl Source {
         Self { path: path.to_path_buf(), file: Bytes::Kept(kept), held: None }
     }
 
+    /// Another file of the same Claude folder, if this one is kept and that one is too: by its
+    /// path below the folder, and the path it had.
+    pub fn kept_beside(&self, rel: &Path, path: &Path) -> Option<Self> {
+        match &self.file {
+            Bytes::Kept(kept) => Some(Self::kept(path, kept.beside(rel)?)),
+            Bytes::Disk(_) => None,
+        }
+    }
+
     /// Whether it is read from where it is kept, because it is not on disk any more.
     pub fn is_kept(&self) -> bool {
         matches!(self.file, Bytes::Kept(_))

@@ -14,7 +14,7 @@ use transcript::time::Time;
 use super::short;
 use crate::error::{Answer, CliError};
 use crate::name::{self, Candidate, Noun, SessionName};
-use crate::read::{self, Input};
+use crate::read::Input;
 use crate::run::{Home, Run};
 use crate::terminal::format::{count, counted, duration};
 use crate::terminal::safe;
@@ -96,15 +96,7 @@ fn read_history(run: &mut Run, homes: &[Home]) -> Vec<Typed> {
 fn read_home(run: &mut Run, home: &Home) -> Vec<Prompt> {
     let mut prompts = Vec::new();
     for found in home.files.iter().filter(|found| found.kind == FileKind::History) {
-        let mut odd = Vec::new();
-        let read = read::blocks(Input::Found(found), |_, block| {
-            let (part, part_odd) = file::parse(block);
-            prompts.extend(part);
-            odd.extend(part_odd);
-            Ok(())
-        });
-        run.or_skip(read);
-        run.count_damage(&odd);
+        run.prompts(Input::Found(found), &mut prompts);
     }
     prompts
 }

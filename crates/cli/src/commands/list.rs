@@ -29,7 +29,8 @@ Examples:
   recount list --json --all             everything, copies and stubs too
 
 STATE is live (a running process has it, or it was written just now), ended, or
-interrupted (the last turn was not answered). CALLS and ERRORS count subagents too.")]
+interrupted (the last turn was not answered), or ghost (only what was typed is left, in the
+history). CALLS and ERRORS count subagents too.")]
 pub struct ListArgs {
     /// List projects instead of sessions
     #[arg(long)]
@@ -103,7 +104,8 @@ pub fn run(args: &ListArgs, run: &mut Run) -> Result<Answer, CliError> {
         errors: args.errors,
         all: args.all,
     };
-    let list = list::list(&library, &pulse, &filter, args.sort.into());
+    let ghosts: Vec<_> = run.ghosts(&library)?.iter().filter_map(list::ghost).collect();
+    let list = list::list(&library, &ghosts, &pulse, &filter, args.sort.into());
     let most = args.limit.unwrap_or(usize::MAX);
     if args.projects {
         let mut projects = list::projects(&list);
@@ -183,7 +185,10 @@ fn cells(run: &Run, row: &ListRow<'_>) -> [Cell; 13] {
         Life::Live => style::GOOD,
         Life::Ended => style::DIM,
         Life::Interrupted => style::ACTIVE,
+        Life::Ghost => style::DIM,
     };
+    // Nothing else is known of a ghost: blank, not 0.
+    let known = |text: String| if row.life == Life::Ghost { String::new() } else { text };
     let errors = if row.errors > 0 { style::BAD } else { style::DIM };
     let changed = match (facts.added, facts.removed) {
         (0, 0) => String::new(),
@@ -197,11 +202,11 @@ fn cells(run: &Run, row: &ListRow<'_>) -> [Cell; 13] {
         Cell::new(style::DIM, facts.git_branch.as_deref().unwrap_or("")),
         Cell::from(row.duration_ms().map_or_else(String::new, duration)),
         Cell::from(count(facts.turns as u64)),
-        Cell::from(count(row.calls as u64)),
-        Cell::new(errors, &count(row.errors as u64)),
+        Cell::from(known(count(row.calls as u64))),
+        Cell::new(errors, &known(count(row.errors as u64))),
         Cell::from(if facts.files == 0 { String::new() } else { count(facts.files as u64) }),
         Cell::from(changed),
-        Cell::new(style::DIM, &size(row.size)),
+        Cell::new(style::DIM, &known(size(row.size))),
         Cell::from(title(row)),
     ]
 }
@@ -211,6 +216,7 @@ fn title(row: &ListRow<'_>) -> String {
     match (&row.item.title, row.item.standing) {
         (Some((title, _)), _) => title.to_string(),
         (None, standing) if standing != Standing::Whole => format!("({})", standing.name()),
+        (None, _) if row.life == Life::Ghost => "(pasted only)".into(),
         (None, _) if row.item.file.is_none() => "(transcript gone, subagents left)".into(),
         (None, _) => "(no prompt)".into(),
     }
@@ -279,4 +285,10 @@ fn note(run: &mut Run, list: &List<'_>, shown: usize, all: bool) {
     }
     let hint = if parts.len() > 1 { " (not listed: `--all` shows them)" } else { "" };
     run.talk.note(format!("{}{hint}", parts.join(", ")));
+    let ghosts = list.rows[..shown].iter().filter(|row| row.life == Life::Ghost).count();
+    if ghosts > 0 {
+        let (are, their) =
+            if ghosts == 1 { ("is a ghost", "its") } else { ("are ghosts", "their") };
+        run.talk.note(format!("{} {are}: only {their} prompts are left", count(ghosts as u64)));
+    }
 }

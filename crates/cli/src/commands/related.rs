@@ -1,9 +1,9 @@
-//! `recount related`: the sessions that changed the same files.
-
-use std::collections::HashMap;
+//! `recount related`: the sessions that changed the same files and say the same words.
 
 use report::related::{self, Related};
 use store::catalog::SessionRow;
+use store::find::{Alike, Finder};
+use transcript::id::SessionId;
 
 use super::{search, short};
 use crate::error::{Answer, CliError};
@@ -17,14 +17,17 @@ use crate::wire::find::RelatedSession;
 /// So many shared files are named, the others counted.
 const NAMED_MOST: usize = 5;
 
-/// The sessions most like one: they changed the same files, and files that few sessions changed
-/// count most.
+/// The sessions most like one: they changed the same files, or say the same telling words; what
+/// few sessions have counts most.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   recount related 3f2a              like this one
   recount related latest --limit 3  the three most like the last one
-  recount related . --json          with all files that both changed")]
+  recount related . --json          with all files that both changed
+
+The percentage is of files: 100 % changed the same ones and no others. Words are the most telling
+of the session's title, prompts and answers.")]
 pub struct RelatedArgs {
     /// The session: an id, the beginning of one, `latest`, `.`
     session: SessionName,
@@ -42,20 +45,23 @@ pub fn run(args: &RelatedArgs, run: &mut Run) -> Result<Answer, CliError> {
     let session = stored.resolve(run, &args.session)?;
     let touched = stored.catalog.touched()?;
     let pairs = touched.iter().map(|deed| (deed.session.as_str(), &*deed.what));
-    let mut all = related::related(pairs, session.id.as_str());
+    let by_files = related::related(pairs, session.id.as_str());
+    let alike = alike(run, &session.id)?;
+    let words = alike.iter().map(|one| {
+        (one.session.as_str(), one.words.iter().map(String::as_str).collect::<Vec<_>>())
+    });
+    let mut all = related::fused(by_files, words);
     if all.is_empty() && session.files == 0 {
-        run.talk.note("The session changed no files".into());
+        run.talk.note("The session changed no files, and no other has its words".into());
     }
     let number = all.len();
     all.truncate(args.limit);
-    let sessions = stored.catalog.sessions()?;
-    let sessions: HashMap<&str, &SessionRow> =
-        sessions.iter().map(|session| (session.id.as_str(), session)).collect();
     for related in &all {
-        let Some(session) = sessions.get(related.session) else { continue };
+        let id = SessionId::new(related.session);
+        let Some(session) = stored.catalog.session(&id)? else { continue };
         match run.json {
-            true => run.out.json(&RelatedSession::new(session, related))?,
-            false => show(run, session, related)?,
+            true => run.out.json(&RelatedSession::new(&session, related))?,
+            false => show(run, &session, related)?,
         }
     }
     if all.len() < number {
@@ -64,13 +70,25 @@ pub fn run(args: &RelatedArgs, run: &mut Run) -> Result<Answer, CliError> {
     Ok(Answer::of(&all))
 }
 
+/// What the index says; nothing if it has not been made yet.
+fn alike(run: &mut Run, session: &SessionId) -> Result<Vec<Alike>, CliError> {
+    let store = run.store()?;
+    match Finder::open(&store)? {
+        Some(finder) => Ok(finder.alike(session)?),
+        None => Ok(Vec::new()),
+    }
+}
+
 fn show(run: &mut Run, session: &SessionRow, related: &Related<'_>) -> Result<(), CliError> {
     let when = session.last.map_or_else(|| "-".into(), |time| run.clock.near(time));
     let project = session.project.as_deref().unwrap_or("-");
+    let score = match related.shared.is_empty() {
+        true => "     ".into(),
+        false => format!("{:3.0} %", related.score * 100.0),
+    };
     run.out.line(&format!(
-        "{}  {:3.0} %  {}  {}",
+        "{}  {score}  {}  {}",
         paint(style::NAME, &short(session.id.as_str())),
-        related.score * 100.0,
         safe::line(session.title.as_deref().unwrap_or("(no title)")),
         paint(style::DIM, &safe::line(&format!("{project}, {when}"))),
     ))?;
@@ -80,6 +98,10 @@ fn show(run: &mut Run, session: &SessionRow, related: &Related<'_>) -> Result<()
     let more = related.shared.len().saturating_sub(NAMED_MOST);
     if more > 0 {
         run.out.line(&format!("          and {}", counted(more, "more file")))?;
+    }
+    if !related.words.is_empty() {
+        let words = safe::line(&related.words.join(", "));
+        run.out.line(&format!("          {}", paint(style::DIM, &format!("words: {words}"))))?;
     }
     Ok(())
 }

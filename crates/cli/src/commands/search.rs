@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 
-use store::find::{Finder, Hit, Hits, SNIPPET};
+use store::find::{Finder, Hit, Hits, Page, Pattern, SNIPPET, Scanned};
 use store::folder::Store;
 use store::index::{Explain, Options, Rung};
 use store::query::{Place, Query};
@@ -16,7 +16,7 @@ use super::short;
 use super::sync::{Bar, homes, now};
 use crate::error::{Answer, CliError, StoreError};
 use crate::run::Run;
-use crate::terminal::format::{Clock, size};
+use crate::terminal::format::{Clock, count, counted, size};
 use crate::terminal::safe;
 use crate::terminal::style::{self, paint};
 use crate::time_arg::TimeArg;
@@ -31,22 +31,31 @@ in quotes are a phrase, -word leaves out, word* is the beginning of one. Filters
   project: session: branch: tool: file: model: pr: commit:
   role:prompt|answer|thinking|call|output|summary|title   in:active|abandoned|compacted|subagent
   error:yes   before:2026-04-20   after:yesterday
+--regex reads every text again and takes its time; the filters cut down what is read. It minds
+case ((?i) does not), ^ and $ are the ends of lines, and the newest come first.
+Of an output that Claude Code saved in a file of its own the first MB is searched. Of sessions
+without a transcript the prompts are, as far as the history has them.
 
 Examples:
   recount search why does the login test fail
   recount search 'address already in use' tool:Bash after:\"last week\"
   recount search '\"connection refused\" -docker' project:api
-  recount search 'file:src/main.rs role:call'")]
+  recount search 'file:src/main.rs role:call'
+  recount search --regex 'panicked at .*unwrap' project:api role:output")]
 pub struct SearchArgs {
     /// Words, \"phrases\", -without, prefix*, and filters
-    #[arg(required = true, num_args = 1..)]
+    #[arg(required_unless_present = "regex", num_args = 1..)]
     query: Vec<String>,
+
+    /// Look for a regular expression in all texts, newest first; QUERY is then only filters
+    #[arg(long, value_name = "PATTERN", allow_hyphen_values = true)]
+    regex: Option<String>,
 
     /// How many hits
     #[arg(long, default_value_t = 10)]
     limit: usize,
 
-    /// Leave out so many of the best ones
+    /// Leave out so many of the first ones
     #[arg(long, default_value_t = 0)]
     offset: usize,
 
@@ -55,7 +64,7 @@ pub struct SearchArgs {
     flat: bool,
 
     /// Say why each hit stands where it does
-    #[arg(long)]
+    #[arg(long, conflicts_with = "regex")]
     explain: bool,
 }
 
@@ -63,21 +72,43 @@ pub struct SearchArgs {
 pub fn run(args: &SearchArgs, run: &mut Run) -> Result<Answer, CliError> {
     let text = args.query.join(" ");
     let dates = |text: &str| date(text, &run.clock);
-    let query = Query::parse(&text, &dates)
-        .map_err(|error| CliError::Store(StoreError::Query(text.clone(), error)))?;
+    let wrong = |error| CliError::Store(StoreError::Query(text.clone(), error));
+    if let Some(pattern) = &args.regex {
+        let query = Query::filters(&text, &dates).map_err(wrong)?;
+        return scan(args, pattern, &query, run);
+    }
+    let query = Query::parse(&text, &dates).map_err(wrong)?;
     let finder = current(run)?;
     let options = Options { limit: args.limit, offset: args.offset, ..Options::default() };
     let found = finder.search(&query, options, SNIPPET)?;
-    if run.json {
-        for (index, hit) in found.hits.iter().enumerate() {
-            let rank = args.offset + index + 1;
-            run.out.json(&wire::search::SearchHit::new(rank, hit, open_with(hit)))?;
-        }
-    } else {
-        show(args, run, &found)?;
-    }
+    show(args, run, &found.hits)?;
     notes(args, run, &found);
     Ok(Answer::of(&found.hits))
+}
+
+/// Prints what a regular expression finds.
+fn scan(
+    args: &SearchArgs,
+    pattern: &str,
+    query: &Query,
+    run: &mut Run,
+) -> Result<Answer, CliError> {
+    let wrong = |error| StoreError::Pattern(pattern.to_owned(), error);
+    let pattern = Pattern::new(pattern).map_err(wrong)?;
+    let finder = current(run)?;
+    let page = Page { limit: args.limit, offset: args.offset };
+    let bar = Bar { quiet: run.is_quiet(), progress: Mutex::new(None) };
+    let Scanned { hits, turns } = finder.scan(&pattern, query, page, SNIPPET, &bar)?;
+    drop(bar);
+    show(args, run, &hits)?;
+    let next = args.offset + hits.len();
+    if next < turns {
+        let shown = count(hits.len() as u64);
+        let of = counted(turns, "turn");
+        run.talk.note(format!("{shown} of {of}, the newest first; more: `--offset {next}`"));
+    }
+    first(run, &hits);
+    Ok(Answer::of(&hits))
 }
 
 /// The store, brought up to date first.
@@ -138,6 +169,9 @@ fn date(text: &str, clock: &Clock) -> Option<(Time, Time)> {
 /// The command that shows a hit.
 fn open_with(hit: &Hit) -> String {
     match hit.place {
+        _ if hit.is_ghost() => {
+            format!("recount history --session {}", short(hit.session.id.as_str()))
+        }
         Place::Subagent => format!("recount show {} --entry {}", quoted(&hit.path), hit.entry),
         _ => format!("recount show {} --entry {}", short(hit.session.id.as_str()), hit.entry),
     }
@@ -148,9 +182,16 @@ fn quoted(path: &Path) -> String {
     format!("'{}'", path.display().to_string().replace('\'', r"'\''"))
 }
 
-fn show(args: &SearchArgs, run: &mut Run, found: &Hits) -> Result<(), CliError> {
+fn show(args: &SearchArgs, run: &mut Run, hits: &[Hit]) -> Result<(), CliError> {
+    if run.json {
+        for (index, hit) in hits.iter().enumerate() {
+            let rank = args.offset + index + 1;
+            run.out.json(&wire::search::SearchHit::new(rank, hit, open_with(hit)))?;
+        }
+        return Ok(());
+    }
     let mut shown: Vec<&str> = Vec::new();
-    for hit in &found.hits {
+    for hit in hits {
         let id = hit.session.id.as_str();
         if args.flat {
             heading(run, hit)?;
@@ -158,7 +199,7 @@ fn show(args: &SearchArgs, run: &mut Run, found: &Hits) -> Result<(), CliError> 
         } else if !shown.contains(&id) {
             shown.push(id);
             heading(run, hit)?;
-            for hit in found.hits.iter().filter(|hit| hit.session.id.as_str() == id) {
+            for hit in hits.iter().filter(|hit| hit.session.id.as_str() == id) {
                 line(args, run, hit)?;
             }
         }
@@ -171,7 +212,11 @@ fn heading(run: &mut Run, hit: &Hit) -> Result<(), CliError> {
     let title = session.title.as_deref().unwrap_or("(no title)");
     let project = session.project.as_deref().unwrap_or("-");
     let when = session.last.map_or_else(|| "-".into(), |time| run.clock.near(time));
-    let gone = if hit.is_gone { ", kept in the store only" } else { "" };
+    let gone = match (hit.is_ghost(), hit.is_gone) {
+        (true, _) => ", only its prompts are left",
+        (false, true) => ", kept in the store only",
+        (false, false) => "",
+    };
     let line = format!(
         "{}  {}  {}",
         paint(style::NAME, &short(session.id.as_str())),
@@ -188,8 +233,8 @@ fn line(args: &SearchArgs, run: &mut Run, hit: &Hit) -> Result<(), CliError> {
     };
     let head = format!("  #{} {}{place}", hit.entry, hit.role.name());
     run.out.line(&format!("{}  {}", paint(style::DIM, &head), marked(hit)))?;
-    if args.explain {
-        run.out.line(&paint(style::DIM, &format!("     {}", why(&hit.explain))))?;
+    if let Some(explain) = hit.explain.as_ref().filter(|_| args.explain) {
+        run.out.line(&paint(style::DIM, &format!("     {}", why(explain))))?;
     }
     Ok(())
 }
@@ -238,7 +283,12 @@ fn notes(args: &SearchArgs, run: &mut Run, found: &Hits) {
         let next = args.offset + args.limit;
         run.talk.note(format!("There are more: `--offset {next}`"));
     }
-    if let Some(hit) = found.hits.first().filter(|_| !run.json) {
+    first(run, &found.hits);
+}
+
+/// Says how to see the first.
+fn first(run: &mut Run, hits: &[Hit]) {
+    if let Some(hit) = hits.first().filter(|_| !run.json) {
         run.talk.note(format!("`{}` opens the first", open_with(hit)));
     }
 }

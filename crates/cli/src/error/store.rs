@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use store::archive::ArchiveError;
 use store::catalog::CatalogError;
+use store::find::PatternError;
 use store::index::IndexError;
 use store::query::QueryError;
 use store::sync::SyncError;
@@ -18,6 +19,8 @@ pub enum StoreError {
     Sync(SyncError),
     /// The query is wrong: the query, and where.
     Query(String, QueryError),
+    /// The regular expression is wrong: the expression, and where.
+    Pattern(String, PatternError),
     /// Nothing has been kept yet.
     Missing(PathBuf),
     /// The archive is there, and what is made from it is not.
@@ -54,6 +57,7 @@ pub(super) fn message(error: &StoreError) -> Message {
     match error {
         StoreError::Sync(error) => sync(error),
         StoreError::Query(query, error) => self::query(query, error),
+        StoreError::Pattern(pattern, error) => self::pattern(pattern, error),
         StoreError::Missing(folder) => Message {
             error: format!("There is no store in {}", folder.display()),
             hint: Some("`recount sync` makes it; `--store` names another folder".into()),
@@ -74,6 +78,18 @@ fn query(text: &str, error: &QueryError) -> Message {
         false => format!(" at `{place}`"),
     };
     Message { error: format!("{error}{near}"), hint: error.suggestion.clone() }
+}
+
+/// The error, and where in the regular expression.
+fn pattern(text: &str, error: &PatternError) -> Message {
+    let column = text.get(..error.at.start).map_or(0, |before| before.chars().count()) + 1;
+    let place = text.get(error.at.clone()).unwrap_or_default();
+    Message {
+        error: format!(
+            "`{text}` is no regular expression: {error} at `{place}`, character {column}"
+        ),
+        hint: Some("A backslash makes a sign stand for itself, as in `\\(`".into()),
+    }
 }
 
 fn damage(archive: &Path, places: usize) -> Message {

@@ -79,6 +79,8 @@ pub struct FoundPr<'a> {
     url: &'a str,
     /// When it was first named.
     time: Option<String>,
+    /// The number of the entry that first names it.
+    entry: u32,
 }
 
 impl<'a> From<&'a PrRow> for FoundPr<'a> {
@@ -88,6 +90,7 @@ impl<'a> From<&'a PrRow> for FoundPr<'a> {
             repository: row.repository.as_deref(),
             url: &row.url,
             time: time(row.time),
+            entry: row.entry,
         }
     }
 }
@@ -104,10 +107,13 @@ pub struct RelatedSession<'a> {
     project: Option<&'a str>,
     /// The last entry's time.
     ended: Option<String>,
-    /// How like it is, from 0 to 1: 1 if it changed the same files and no others.
+    /// How like it is by its files, from 0 to 1: 1 if it changed the same ones and no others. The
+    /// lines are in the order of files and words together.
     score: f64,
     /// The files that both changed, the rarest first.
     shared: &'a [&'a str],
+    /// Telling words that both say, the most telling first.
+    words: &'a [&'a str],
 }
 
 impl<'a> RelatedSession<'a> {
@@ -120,6 +126,7 @@ impl<'a> RelatedSession<'a> {
             ended: time(session.last),
             score: related.score,
             shared: &related.shared,
+            words: &related.words,
         }
     }
 }

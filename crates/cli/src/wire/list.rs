@@ -1,11 +1,11 @@
 //! Lines of `recount list --json`.
 
-use report::list::{ListRow, ProjectRow};
+use report::list::{Life, ListRow, ProjectRow};
 use serde::Serialize;
 
 use super::time;
 
-/// A session.
+/// A session. Of a ghost only what the history says is known; all counts but `turns` are `null`.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename = "session")]
 pub struct Session<'a> {
@@ -20,9 +20,9 @@ pub struct Session<'a> {
     pub project: Option<&'a str>,
     /// The git branch last seen.
     pub branch: Option<&'a str>,
-    /// `live`, `ended`, `interrupted`.
+    /// `live`, `ended`, `interrupted`, `ghost` (only its prompts are left).
     pub state: &'static str,
-    /// `whole`, `copy`, `pointer`, `stub`, `empty`.
+    /// `whole`, `copy`, `pointer`, `stub`, `empty`, `ghost`.
     pub standing: &'static str,
     /// The first entry's time.
     pub started: Option<String>,
@@ -30,32 +30,32 @@ pub struct Session<'a> {
     pub ended: Option<String>,
     /// Between the two, in milliseconds.
     pub duration_ms: Option<i64>,
-    /// A person's turns on the way.
+    /// A person's turns on the way; of a ghost its prompts.
     pub turns: usize,
     /// Prompts on branches that were left.
-    pub abandoned_prompts: usize,
+    pub abandoned_prompts: Option<usize>,
     /// Calls in its own file.
-    pub calls: usize,
+    pub calls: Option<usize>,
     /// Failed calls in its own file.
-    pub errors: usize,
+    pub errors: Option<usize>,
     /// Subagents.
-    pub subagents: usize,
+    pub subagents: Option<usize>,
     /// Calls, subagents' included.
-    pub all_calls: usize,
+    pub all_calls: Option<usize>,
     /// Failed calls, subagents' included.
-    pub all_errors: usize,
+    pub all_errors: Option<usize>,
     /// Files changed.
-    pub files: usize,
+    pub files: Option<usize>,
     /// Lines added to them.
-    pub lines_added: u64,
+    pub lines_added: Option<u64>,
     /// Lines removed from them.
-    pub lines_removed: u64,
+    pub lines_removed: Option<u64>,
     /// Segments between compactions.
-    pub segments: usize,
+    pub segments: Option<usize>,
     /// Branches that a person left by going back.
-    pub rewinds: usize,
+    pub rewinds: Option<usize>,
     /// Bytes of its file and its subagents' files.
-    pub size: u64,
+    pub size: Option<u64>,
     /// Models that answered.
     pub models: Vec<&'a str>,
     /// Claude Code versions that wrote it.
@@ -65,11 +65,11 @@ pub struct Session<'a> {
     /// Its tag.
     pub tag: Option<&'a str>,
     /// Entries that another session's file owns.
-    pub copied_entries: usize,
+    pub copied_entries: Option<usize>,
     /// Entries of other sessions in its file.
-    pub foreign_entries: usize,
+    pub foreign_entries: Option<usize>,
     /// Entries of it that stand in other sessions' files.
-    pub entries_elsewhere: usize,
+    pub entries_elsewhere: Option<usize>,
     /// Other sessions it is connected with.
     pub connections: Vec<Connected<'a>>,
     /// Pull requests.
@@ -90,6 +90,8 @@ pub struct Connected<'a> {
 impl<'a> From<&'a ListRow<'a>> for Session<'a> {
     fn from(row: &'a ListRow<'a>) -> Self {
         let (item, facts) = (row.item, &row.item.facts);
+        let is_known = row.life != Life::Ghost;
+        let known = |count: usize| is_known.then_some(count);
         let texts = |list: &'a [Box<str>]| list.iter().map(|text| &**text).collect();
         Self {
             session: item.id.as_str(),
@@ -98,30 +100,30 @@ impl<'a> From<&'a ListRow<'a>> for Session<'a> {
             project: row.project.as_deref(),
             branch: facts.git_branch.as_deref(),
             state: row.life.name(),
-            standing: item.standing.name(),
+            standing: if is_known { item.standing.name() } else { row.life.name() },
             started: time(facts.first),
             ended: time(facts.last),
             duration_ms: row.duration_ms(),
             turns: facts.turns,
-            abandoned_prompts: facts.abandoned_prompts,
-            calls: facts.calls,
-            errors: facts.errors,
-            subagents: item.agents.len(),
-            all_calls: row.calls,
-            all_errors: row.errors,
-            files: facts.files,
-            lines_added: facts.added,
-            lines_removed: facts.removed,
-            segments: facts.segments,
-            rewinds: facts.rewinds,
-            size: row.size,
+            abandoned_prompts: known(facts.abandoned_prompts),
+            calls: known(facts.calls),
+            errors: known(facts.errors),
+            subagents: known(item.agents.len()),
+            all_calls: known(row.calls),
+            all_errors: known(row.errors),
+            files: known(facts.files),
+            lines_added: is_known.then_some(facts.added),
+            lines_removed: is_known.then_some(facts.removed),
+            segments: known(facts.segments),
+            rewinds: known(facts.rewinds),
+            size: is_known.then_some(row.size),
             models: texts(&facts.models),
             versions: texts(&facts.versions),
             entrypoint: facts.entrypoint.as_deref(),
             tag: facts.tag.as_deref(),
-            copied_entries: item.copied,
-            foreign_entries: item.foreign,
-            entries_elsewhere: item.found_in.iter().map(|(_, count)| count).sum(),
+            copied_entries: known(item.copied),
+            foreign_entries: known(item.foreign),
+            entries_elsewhere: known(item.found_in.iter().map(|(_, count)| count).sum()),
             connections: item
                 .connections
                 .iter()

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use store::find::Hit;
 
-/// One line of `search`: a turn that was found, best first.
+/// One line of `search`: a turn that was found, best first; with `--regex` the newest first.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename = "hit")]
 pub struct SearchHit {
@@ -17,7 +17,7 @@ pub struct SearchHit {
     project: Option<String>,
     /// When it was written.
     time: Option<String>,
-    /// The number of the entry in its transcript.
+    /// The number of the entry in its transcript; of the prompt, if `ghost`.
     entry: u32,
     /// The turn, from 1; none on branches that were left.
     turn: Option<u32>,
@@ -29,10 +29,13 @@ pub struct SearchHit {
     snippet: String,
     /// Where the matches are in the snippet.
     marks: Vec<Mark>,
-    /// The transcript.
+    /// The transcript; the history, if `ghost`.
     file: String,
     /// The transcript is not on disk any more, and read from the store.
     gone: bool,
+    /// There is no transcript of the session, neither on disk nor in the store: only its prompts
+    /// are left, in the history.
+    ghost: bool,
     /// The command that shows it.
     open: String,
 }
@@ -68,6 +71,7 @@ impl SearchHit {
                 .collect(),
             file: hit.path.display().to_string(),
             gone: hit.is_gone,
+            ghost: hit.is_ghost(),
             open,
         }
     }

@@ -421,6 +421,7 @@ struct Pr {
     repository: Option<String>,
     url: String,
     time: Option<String>,
+    entry: u32,
 }
 
 #[test]
@@ -452,7 +453,8 @@ fn who_made_a_commit_and_a_pull_request() {
         assert_eq!(found.commits[0].subject.as_deref(), Some("Add it"));
     }
     let [found] = &case.json::<Found>("find --pr #12")[..] else { panic!() };
-    assert_eq!(found.pull_requests[0].url, "https://github.com/x/app/pull/12");
+    let link = &found.pull_requests[0];
+    assert_eq!((&*link.url, link.entry), ("https://github.com/x/app/pull/12", 8));
     let shown = case.run("find --pr 12");
     assert!(shown.contains("x/app#12  /home/x/app  "), "{shown}");
     assert!(case.run("find --pr 13").starts_with("exit 1\n"));
@@ -463,14 +465,15 @@ fn who_made_a_commit_and_a_pull_request() {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(dead_code)]
-struct Related {
-    r#type: String,
-    session: String,
-    title: Option<String>,
-    project: Option<String>,
-    ended: Option<String>,
-    score: f64,
-    shared: Vec<String>,
+pub struct Related {
+    pub r#type: String,
+    pub session: String,
+    pub title: Option<String>,
+    pub project: Option<String>,
+    pub ended: Option<String>,
+    pub score: f64,
+    pub shared: Vec<String>,
+    pub words: Vec<String>,
 }
 
 #[test]
@@ -489,7 +492,7 @@ fn who_changed_the_same_files() {
     insta::assert_snapshot!(case.run("related cccc"), @"
     exit 1
     --- stderr
-    note: The session changed no files
+    note: The session changed no files, and no other has its words
     note: Nothing found
     ");
 }

@@ -21,29 +21,30 @@ const HOME: &str = r#"
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(dead_code)]
-struct Hit {
-    r#type: String,
-    rank: usize,
-    session: String,
-    title: Option<String>,
-    project: Option<String>,
-    time: Option<String>,
-    entry: u32,
-    turn: Option<u32>,
-    role: String,
-    place: String,
-    snippet: String,
-    marks: Vec<Mark>,
-    file: String,
-    gone: bool,
-    open: String,
+pub struct Hit {
+    pub r#type: String,
+    pub rank: usize,
+    pub session: String,
+    pub title: Option<String>,
+    pub project: Option<String>,
+    pub time: Option<String>,
+    pub entry: u32,
+    pub turn: Option<u32>,
+    pub role: String,
+    pub place: String,
+    pub snippet: String,
+    pub marks: Vec<Mark>,
+    pub file: String,
+    pub gone: bool,
+    pub ghost: bool,
+    pub open: String,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Mark {
-    start: usize,
-    end: usize,
+pub struct Mark {
+    pub start: usize,
+    pub end: usize,
 }
 
 #[derive(Debug, Deserialize, PartialEq)]

@@ -26,10 +26,13 @@ impl Cache {
         self.0.last().map(|(_, raw)| raw.clone())
     }
 
-    fn keep(&mut self, id: PackId, raw: Arc<[u8]>) {
+    fn make_room(&mut self) {
         if self.0.len() == KEPT {
             self.0.remove(0);
         }
+    }
+
+    fn keep(&mut self, id: PackId, raw: Arc<[u8]>) {
         self.0.push((id, raw));
     }
 }
@@ -152,6 +155,8 @@ impl Archive {
         if let Some(raw) = self.cache.borrow_mut().get(id) {
             return Ok(raw);
         }
+        // Before the next one is unpacked: packs are most of what a reader holds.
+        self.cache.borrow_mut().make_room();
         let raw: Arc<[u8]> = match self.load(id)? {
             Ok(raw) => raw.into(),
             Err(detail) => return Err(self.damaged_pack(id, &detail)),

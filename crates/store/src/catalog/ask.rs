@@ -70,10 +70,10 @@ impl Catalog {
     /// The pull requests with this number.
     pub fn prs(&self, number: u64) -> Result<Vec<Deed<PrRow>>, CatalogError> {
         let sql = format!(
-            "SELECT {OWNER}, d.time, d.pr, d.url, d.repository FROM pr d {JOIN} WHERE d.pr = ?1"
+            "SELECT {OWNER}, d.entry, d.time, d.pr, d.url, d.repository
+             FROM pr d {JOIN} WHERE d.pr = ?1"
         );
-        // Where a pull request was named is not known, so copies can't be told.
-        self.deeds(&sql, [number as i64], pr, |_| None)
+        self.deeds(&sql, [number as i64], pr, |pr| Some(pr.entry))
     }
 
     fn deeds<T>(
@@ -135,9 +135,10 @@ fn commit(row: &Row<'_>) -> rusqlite::Result<CommitRow> {
 
 fn pr(row: &Row<'_>) -> rusqlite::Result<PrRow> {
     Ok(PrRow {
-        time: time(row, 3)?,
-        number: row.get::<_, Option<i64>>(4)?.map(i64::cast_unsigned),
-        url: row.get(5)?,
-        repository: row.get(6)?,
+        entry: row.get(3)?,
+        time: time(row, 4)?,
+        number: row.get::<_, Option<i64>>(5)?.map(i64::cast_unsigned),
+        url: row.get(6)?,
+        repository: row.get(7)?,
     })
 }

@@ -75,6 +75,8 @@ pub struct CommitRow {
 /// A pull request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PrRow {
+    /// The number of the entry that first names it.
+    pub entry: u32,
     /// When it was first named.
     pub time: Option<Time>,
     /// Its number.
@@ -109,6 +111,7 @@ pub fn rows(session: &Session) -> (Vec<TouchRow>, Vec<CommitRow>, Vec<PrRow>) {
         subject: commit.subject.clone(),
     });
     let prs = session.pr_links().iter().map(|link| PrRow {
+        entry: link.entry,
         time: link.time,
         number: link.number,
         url: link.url.to_string(),

@@ -52,12 +52,39 @@ CREATE TABLE IF NOT EXISTS commit_made (
 CREATE TABLE IF NOT EXISTS pr (
     file INTEGER NOT NULL,
     number INTEGER NOT NULL,
+    entry INTEGER NOT NULL,
     time INTEGER,
     pr INTEGER,
     url TEXT NOT NULL,
     repository TEXT,
     PRIMARY KEY (file, number)
 ) WITHOUT ROWID;
+
+-- The lines of `history.jsonl` of the current generation. `session` is NULL on lines that name
+-- none and on those that can't be read.
+CREATE TABLE IF NOT EXISTS typed (
+    history INTEGER NOT NULL,
+    offset INTEGER NOT NULL,
+    length INTEGER NOT NULL,
+    generation INTEGER NOT NULL,
+    session TEXT,
+    time INTEGER,
+    PRIMARY KEY (history, offset)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS typed_session ON typed (session) WHERE session IS NOT NULL;
+
+-- Sessions of which only prompts are left. One whose transcript has come back has no prompts
+-- here, but keeps its row: the index may still have to forget it.
+CREATE TABLE IF NOT EXISTS ghost (
+    id INTEGER PRIMARY KEY,
+    session TEXT NOT NULL UNIQUE,
+    edition INTEGER NOT NULL,
+    prompts INTEGER NOT NULL,
+    title TEXT,
+    project TEXT,
+    first INTEGER,
+    last INTEGER
+);
 
 CREATE TABLE IF NOT EXISTS session (
     id TEXT PRIMARY KEY,
@@ -79,3 +106,10 @@ CREATE TABLE IF NOT EXISTS session (
     models TEXT NOT NULL,
     digest BLOB NOT NULL
 ) WITHOUT ROWID;
+
+-- What a query's filters are asked of, by the number under which the index has the words.
+CREATE VIEW IF NOT EXISTS owned AS
+    SELECT f.id AS file, s.id AS id, s.project AS project, s.branch AS branch, s.models AS models
+    FROM file f JOIN session s ON s.id = f.session
+    UNION ALL
+    SELECT g.id + 4294967296, g.session, g.project, NULL, '' FROM ghost g WHERE g.prompts > 0;

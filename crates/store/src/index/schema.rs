@@ -88,7 +88,7 @@ pub(super) fn seconds(time: Time) -> i64 {
 
 /// A path from its end, `main.rs/src/home`, in small letters: the end of a path is then the
 /// beginning of a term.
-pub(super) fn reversed(path: &str) -> String {
+pub(crate) fn reversed(path: &str) -> String {
     let mut out = String::with_capacity(path.len() + 1);
     for piece in path.rsplit(['/', '\\']).filter(|piece| !piece.is_empty()) {
         out.push_str(&piece.to_lowercase());

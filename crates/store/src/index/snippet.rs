@@ -82,26 +82,31 @@ impl Marker {
 
     /// The piece of about `width` characters with the most different words, the first of equals.
     pub fn snippet(&self, text: &str, width: usize) -> Snippet {
-        let marks = self.marks(text);
-        let around = best(&marks, width);
-        let spare = width.saturating_sub(text[around.clone()].chars().count());
-        // What comes after tells more, but at the end of a text there is little of it.
-        let after = text[around.end..].chars().take(spare).count();
-        let start = back(text, around.start, (spare / 3).max(spare - after));
-        let start = word_start(text, start, around.start);
-        let left = width.saturating_sub(text[start..around.end].chars().count());
-        let end = text[around.end..].char_indices().nth(left);
-        let end = end.map_or(text.len(), |(i, _)| around.end + i);
-        let end = word_end(text, around.end, end);
-        let inside = |(mark, _): &(Range<usize>, usize)| {
-            (mark.start >= start && mark.end <= end).then(|| mark.start - start..mark.end - start)
-        };
-        Snippet {
-            text: text[start..end].to_owned(),
-            marks: marks.iter().filter_map(inside).collect(),
-            is_cut_before: !text[..start].trim().is_empty(),
-            is_cut_after: !text[end..].trim().is_empty(),
-        }
+        around(text, &self.marks(text), width)
+    }
+}
+
+/// The piece of about `width` characters with the most different marks. None overlap, and none
+/// is longer than the piece.
+pub(crate) fn around(text: &str, marks: &[(Range<usize>, usize)], width: usize) -> Snippet {
+    let around = best(marks, width);
+    let spare = width.saturating_sub(text[around.clone()].chars().count());
+    // What comes after tells more, but at the end of a text there is little of it.
+    let after = text[around.end..].chars().take(spare).count();
+    let start = back(text, around.start, (spare / 3).max(spare - after));
+    let start = word_start(text, start, around.start);
+    let left = width.saturating_sub(text[start..around.end].chars().count());
+    let end = text[around.end..].char_indices().nth(left);
+    let end = end.map_or(text.len(), |(i, _)| around.end + i);
+    let end = word_end(text, around.end, end);
+    let inside = |(mark, _): &(Range<usize>, usize)| {
+        (mark.start >= start && mark.end <= end).then(|| mark.start - start..mark.end - start)
+    };
+    Snippet {
+        text: text[start..end].to_owned(),
+        marks: marks.iter().filter_map(inside).collect(),
+        is_cut_before: !text[..start].trim().is_empty(),
+        is_cut_after: !text[end..].trim().is_empty(),
     }
 }
 
@@ -164,7 +169,7 @@ fn word_end(text: &str, from: usize, to: usize) -> usize {
 }
 
 /// Whether the terms stand in the text one after the other.
-pub(super) fn contains_phrase(text: &str, phrase: &[String]) -> bool {
+pub(crate) fn contains_phrase(text: &str, phrase: &[String]) -> bool {
     let mut words = tokenizer(text);
     let mut stream = words.token_stream(text);
     let mut last: Vec<String> = Vec::with_capacity(phrase.len());

@@ -103,7 +103,7 @@ fn unit(text: &str, word: Word, is_prefix: bool) -> Unit {
 }
 
 /// A phrase's terms; none if there is no word in it.
-pub(super) fn phrase(text: &str) -> Option<Vec<String>> {
+pub(crate) fn phrase(text: &str) -> Option<Vec<String>> {
     let terms: Vec<String> = token::words(text).into_iter().flat_map(|w| w.parts).collect();
     (!terms.is_empty()).then_some(terms)
 }

@@ -23,6 +23,22 @@ pub(super) fn parse(text: &str, date: Dates) -> Result<Query, QueryError> {
     Err(QueryError { at: all, kind, suggestion: None })
 }
 
+pub(super) fn filters(text: &str, date: Dates) -> Result<Query, QueryError> {
+    let mut parser = Parser { text, at: 0, date, query: Query::default() };
+    loop {
+        parser.skip_while(char::is_whitespace);
+        let start = parser.at;
+        let is_more = parser.piece()?;
+        if !parser.query.terms.is_empty() || !parser.query.without.is_empty() {
+            let at = start..parser.at;
+            return Err(QueryError { at, kind: QueryErrorKind::NotAFilter, suggestion: None });
+        }
+        if !is_more {
+            return Ok(parser.query);
+        }
+    }
+}
+
 struct Parser<'a> {
     text: &'a str,
     at: usize,

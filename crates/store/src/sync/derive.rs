@@ -79,6 +79,7 @@ pub(super) fn derive(
     let edition = {
         let write = catalog.write()?;
         write.join(transcripts(homes, &rows, store)?, from, patience.now)?;
+        super::ghost::update(&write, archive, &rows, indexed, &mut writer)?;
         write.commit()?
     };
     writer.commit(edition)?;
@@ -299,6 +300,7 @@ fn read(
     let (from, rel) = (builder.consumed(), todo.rel());
     let content = archive.content_from(todo.row.generation, from);
     let mut lines = LineReader::new(content, from);
+    let spills = text::Spills::of(archive, &todo.row);
     let (mut odd, path) = (Vec::new(), archive.path());
     let failed = |source| ArchiveError::Io { path: path.to_path_buf(), source };
     while let Some(line) = lines.next_line().map_err(failed)? {
@@ -312,7 +314,7 @@ fn read(
                     watch.entry(&rel, &builder, node, &entry);
                 }
                 for part in text::parts(&builder, node, &entry) {
-                    parcel.add(node, turn, part);
+                    parcel.add(node, turn, spills.add_to(part));
                 }
             }
             at += 1;

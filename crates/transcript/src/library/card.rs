@@ -65,7 +65,7 @@ pub struct Facts {
 
 impl Facts {
     /// No entries at all.
-    pub(super) fn none() -> Self {
+    pub fn none() -> Self {
         Self::of(&crate::session::Builder::new().finish(&crate::session::Options::default()))
     }
 

@@ -554,7 +554,7 @@ impl Builder {
             self.leaf = Some((Key::of_str(leaf), index));
         }
         self.titles(session).line(entry);
-        self.marks.line(entry);
+        self.marks.line(entry, self.number);
     }
 }
 

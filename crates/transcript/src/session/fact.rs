@@ -407,6 +407,8 @@ pub struct PrLink {
     pub repository: Option<Box<str>>,
     /// When it was first written.
     pub time: Option<Time>,
+    /// The number of the entry that says so.
+    pub entry: u32,
 }
 
 /// Where the entries of one session were written.
@@ -459,10 +461,10 @@ impl Marks {
         }
     }
 
-    pub(super) fn line(&mut self, entry: &Entry<'_>) {
+    pub(super) fn line(&mut self, entry: &Entry<'_>, number: u32) {
         let Some(name) = entry.type_name else { return };
         match name.raw() {
-            b"pr-link" => self.pr_link(entry),
+            b"pr-link" => self.pr_link(entry, number),
             b"continued-in" => {
                 self.continued_in = entry.string("continuedInSessionId").map(Into::into);
             }
@@ -478,7 +480,7 @@ impl Marks {
         }
     }
 
-    fn pr_link(&mut self, entry: &Entry<'_>) {
+    fn pr_link(&mut self, entry: &Entry<'_>, number: u32) {
         let Some(url) = entry.string("prUrl") else { return };
         if self.pr_links.iter().any(|link| *link.url == *url) {
             return;
@@ -488,6 +490,7 @@ impl Marks {
             url: url.into(),
             repository: entry.string("prRepository").map(Into::into),
             time: entry.time,
+            entry: number,
         });
     }
 }

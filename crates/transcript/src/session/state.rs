@@ -16,7 +16,7 @@ use crate::id::Key;
 
 /// What the bytes of [`Builder::save`] mean. Raised with every change to what is remembered of an
 /// entry, also where the bytes look the same.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// A builder's fields, in order and without the tables.
 #[derive(Serialize, Deserialize)]

@@ -31,6 +31,22 @@ pub fn locate(session_dir: &Path, name: &str) -> Option<PathBuf> {
     inside(session_dir, name).filter(|path| path.is_file())
 }
 
+/// The folder of the session that a transcript belongs to, a subagent's included.
+pub fn session_folder(transcript: &Path) -> Option<PathBuf> {
+    let subagents = transcript.ancestors().find(|folder| folder.ends_with("subagents"));
+    match subagents {
+        Some(folder) => folder.parent().map(Path::to_path_buf),
+        None => Some(transcript.with_extension("")),
+    }
+}
+
+/// Where the saved output `name` of a transcript's session lies, from the path of the transcript;
+/// `None` if `name` is not one name of a file.
+pub fn beside(transcript: &Path, name: &str) -> Option<PathBuf> {
+    let folder = session_folder(transcript)?;
+    is_plain(name).then(|| folder.join(FOLDER).join(name))
+}
+
 /// The folder with the pages of a PDF (`pdf-<uuid>`), if it is there.
 pub fn locate_pages(session_dir: &Path, name: &str) -> Option<PathBuf> {
     inside(session_dir, name).filter(|path| path.is_dir())

@@ -3,7 +3,6 @@
 //! One record is in memory at a time, and one session for each subagent that the reader is in.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
 
 use report::record::{Body, CallRecord, Opened, Record};
 use report::show::{self, Hidden, Left, Part};
@@ -43,13 +42,17 @@ pub struct Stage<'a> {
     pub is_tail: bool,
 }
 
-/// The folder of the session that a transcript belongs to.
-fn session_folder(transcript: &Path) -> Option<PathBuf> {
-    let subagents = transcript.ancestors().find(|folder| folder.ends_with("subagents"));
-    match subagents {
-        Some(folder) => folder.parent().map(Path::to_path_buf),
-        None => Some(transcript.with_extension("")),
+/// The saved output `name` beside a transcript; where the transcript comes from the store, so does
+/// the output.
+fn saved(transcript: &Source, name: &str) -> Option<Source> {
+    let folder = tool_output::session_folder(transcript.path())?;
+    if let Some(path) = tool_output::locate(&folder, name) {
+        return Source::open(&path).ok();
     }
+    let path = tool_output::beside(transcript.path(), name)?;
+    // `projects/<slug>/<session>` is below the Claude folder.
+    let root = folder.ancestors().nth(3)?;
+    transcript.kept_beside(path.strip_prefix(root).ok()?, &path)
 }
 
 /// Shows records.
@@ -167,10 +170,9 @@ impl<'a> Viewer<'a> {
     fn saved_output(&mut self, stage: Stage<'_>, call: &CallRecord) -> Result<(), CliError> {
         let text = call.outcome.as_ref().and_then(|outcome| outcome.text.as_deref());
         let Some(name) = text.and_then(tool_output::persisted_name) else { return Ok(()) };
-        let folder = stage.sources.first().and_then(|source| session_folder(source.path()));
-        let found = folder.and_then(|folder| tool_output::locate(&folder, name));
-        if let Some(path) = found.as_ref().filter(|_| self.page.look.fold == Fold::Whole) {
-            match read::whole(path) {
+        let found = stage.sources.first().and_then(|source| saved(source, name));
+        if let Some(source) = found.as_ref().filter(|_| self.page.look.fold == Fold::Whole) {
+            match read::whole_source(source) {
                 Ok(bytes) => {
                     let text = String::from_utf8_lossy(&bytes);
                     self.page.folded(style::DIM, call::BELOW, &text, None)?;
@@ -178,9 +180,11 @@ impl<'a> Viewer<'a> {
                 Err(problem) => self.talk.skip(problem),
             }
         }
-        let size = found.and_then(|path| Some(path.metadata().ok()?.len()));
-        let state =
-            size.map_or_else(|| "gone".into(), |bytes| format!("{}, kept", format::size(bytes)));
+        let state = found.and_then(|source| {
+            let place = if source.is_kept() { "kept in the store" } else { "kept" };
+            Some(format!("{}, {place}", format::size(source.size().ok()?)))
+        });
+        let state = state.unwrap_or_else(|| "gone".into());
         let line = safe::line(&format!("whole output: tool-results/{name} ({state})"));
         Ok(self.page.line(&format!("{}{}", call::BELOW, paint(style::DIM, &line)))?)
     }
