@@ -3,6 +3,7 @@
 //! Nothing here prints, opens files, or knows the time or the home folder: parsed values come
 //! in, structs go out, and the doors decide how they look.
 
+pub mod bulk;
 pub mod doctor;
 pub mod errors;
 pub mod event;
@@ -16,6 +17,7 @@ pub mod price;
 pub mod record;
 pub mod related;
 pub mod show;
+pub mod storage;
 pub mod todo;
 pub mod tree;
 pub mod usage;

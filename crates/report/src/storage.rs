@@ -1,0 +1,409 @@
+//! Where the bytes of transcripts are: by what can be left out, by entry, tool and part of an
+//! answer; of files, of sessions and of projects.
+//!
+//! Every byte of a file is counted in exactly one type of entry: what stands between entries (line
+//! endings, white space) goes to the entry before it or, where there is none, to `blank`. `clean`
+//! is always what [`crate::bulk`] would leave of the bytes, so it is the size of a clean copy.
+
+use std::collections::BTreeMap;
+
+use hashbrown::HashMap;
+use transcript::entry::message::BlockKind;
+use transcript::entry::{Entry, Kind};
+use transcript::id::{Key, SessionId};
+use transcript::library::Library;
+use transcript::line::Line;
+
+use crate::bulk::{self, Bulk, BulkKind};
+use crate::list::{self, ListFilter, ListOrder, Pulse};
+
+/// How many there are, what they take, and what is left of that in a clean copy.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Share {
+    /// How many.
+    pub items: u64,
+    /// Bytes.
+    pub bytes: u64,
+    /// Bytes in a clean copy.
+    pub clean: u64,
+}
+
+impl Share {
+    /// One thing more.
+    pub fn add(&mut self, bytes: u64, clean: u64) {
+        *self += Self { items: 1, bytes, clean };
+    }
+
+    /// What a clean copy saves.
+    pub fn saved(&self) -> u64 {
+        self.bytes.saturating_sub(self.clean)
+    }
+}
+
+impl std::ops::AddAssign for Share {
+    fn add_assign(&mut self, other: Self) {
+        self.items += other.items;
+        self.bytes += other.bytes;
+        self.clean += other.clean;
+    }
+}
+
+/// What a user entry carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum UserKind {
+    /// A tool's result with a file in base64.
+    ResultBase64,
+    /// A tool's result with the text of a file.
+    ResultText,
+    /// Any other result.
+    ResultOther,
+    /// A document in base64.
+    Document,
+    /// Images, with or without text.
+    Image,
+    /// Text that Claude Code put there.
+    Injected,
+    /// Text.
+    Text,
+}
+
+impl UserKind {
+    /// The words for it in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ResultBase64 => "tool result with base64",
+            Self::ResultText => "tool result with text file",
+            Self::ResultOther => "tool result, other",
+            Self::Document => "document with base64",
+            Self::Image => "images with text",
+            Self::Injected => "text by Claude Code",
+            Self::Text => "plain text",
+        }
+    }
+
+    fn of(entry: &Entry<'_>, bulk: &[Bulk<'_>]) -> Self {
+        let has = |kind| entry.blocks().iter().any(|block| block.kind == kind);
+        let base64 = bulk.iter().any(|bulk| bulk.kind == BulkKind::Base64);
+        let file = || entry.tool_result.and_then(|result| result.first("file")?.get("content"));
+        if entry.tool_result.is_some() || has(BlockKind::ToolResult) {
+            return match base64 {
+                true => Self::ResultBase64,
+                false if file().is_some() => Self::ResultText,
+                false => Self::ResultOther,
+            };
+        }
+        match base64 {
+            true if has(BlockKind::Document) => Self::Document,
+            true => Self::Image,
+            false if entry.is_meta || entry.is_compact_summary => Self::Injected,
+            false => Self::Text,
+        }
+    }
+}
+
+/// A part of what the model answered.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Part {
+    /// Text.
+    Text,
+    /// Thinking.
+    Thinking,
+    /// The signature of thinking: all that many versions keep of it.
+    Signature,
+    /// The input of a tool's call.
+    Input(Box<str>),
+}
+
+/// What the results of a tool take.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ToolShare {
+    /// The entries of its results.
+    pub share: Share,
+    /// Files before an edit, in them.
+    pub original_file: u64,
+}
+
+/// The bytes of some files.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Storage {
+    /// All of it; the items are files.
+    pub all: Share,
+    /// What can be left out: `bytes` are the values, `clean` what takes their place. In the
+    /// order of [`BulkKind::ALL`].
+    pub bulk: [Share; 3],
+    /// Base64 by media type.
+    pub base64: BTreeMap<Box<str>, Share>,
+    /// Entries by type.
+    pub entries: BTreeMap<Box<str>, Share>,
+    /// User entries by what they carry.
+    pub user: BTreeMap<UserKind, Share>,
+    /// Results by tool.
+    pub tools: BTreeMap<Box<str>, ToolShare>,
+    /// Answers by part.
+    pub parts: BTreeMap<Part, Share>,
+}
+
+/// The entry of `key`, made without a copy of the key if it is there.
+fn slot<'m, V: Default>(map: &'m mut BTreeMap<Box<str>, V>, key: &str) -> &'m mut V {
+    if !map.contains_key(key) {
+        map.insert(key.into(), V::default());
+    }
+    map.get_mut(key).expect("it is there")
+}
+
+impl Storage {
+    /// What can be left out, of one kind.
+    pub fn of(&self, kind: BulkKind) -> Share {
+        self.bulk[kind as usize]
+    }
+
+    /// Bytes without what is of this kind.
+    pub fn without(&self, kinds: &[BulkKind]) -> u64 {
+        let saved: u64 = kinds.iter().map(|kind| self.of(*kind).saved()).sum();
+        self.all.bytes.saturating_sub(saved)
+    }
+
+    /// Adds what other files take.
+    pub fn add(&mut self, other: &Self) {
+        self.all += other.all;
+        for (sum, more) in self.bulk.iter_mut().zip(other.bulk) {
+            *sum += more;
+        }
+        for (mine, more) in [(&mut self.base64, &other.base64), (&mut self.entries, &other.entries)]
+        {
+            more.iter().for_each(|(name, share)| *slot(mine, name) += *share);
+        }
+        other.user.iter().for_each(|(kind, s)| *self.user.entry(*kind).or_default() += *s);
+        other.parts.iter().for_each(|(p, s)| *self.parts.entry(p.clone()).or_default() += *s);
+        for (name, tool) in &other.tools {
+            let sum = slot(&mut self.tools, name);
+            sum.share += tool.share;
+            sum.original_file += tool.original_file;
+        }
+    }
+}
+
+/// Measures one file, line by line.
+#[derive(Debug, Default)]
+pub struct Meter {
+    storage: Storage,
+    /// The tools of calls that have no result yet.
+    calls: HashMap<Key, Box<str>>,
+}
+
+impl Meter {
+    /// Takes a line. `cut` is the bulk of a line that was cut down, measured in its file
+    /// ([`bulk::far::of_condensed`]).
+    pub fn line(&mut self, line: Line<'_>, cut: &[Bulk<'_>]) {
+        let mut rest = line.length;
+        let mut last: Option<Box<str>> = None;
+        let mut odd = Vec::new();
+        let mut cut = Some(cut).filter(|_| line.is_condensed());
+        Entry::read(line, &mut odd, |entry| {
+            let found = match cut.take() {
+                Some(cut) => cut.to_vec(),
+                None if line.is_condensed() => Vec::new(),
+                None => bulk::bulk(&entry),
+            };
+            // Of a line that was cut down, the first entry has all: there is hardly ever another.
+            let bytes = match line.is_condensed() {
+                true => rest,
+                false => entry.bytes.len() as u64,
+            };
+            rest -= bytes.min(rest);
+            let name = name(&entry);
+            self.entry(&entry, &name, bytes, &found);
+            last = Some(name);
+        });
+        let (name, items) = match last {
+            Some(name) => (name, 0),
+            None => ("blank".into(), 1),
+        };
+        *slot(&mut self.storage.entries, &name) += Share { items, bytes: rest, clean: rest };
+        self.storage.all += Share { items: 0, bytes: rest, clean: rest };
+    }
+
+    fn entry(&mut self, entry: &Entry<'_>, name: &str, bytes: u64, found: &[Bulk<'_>]) {
+        let saved: u64 = found.iter().map(Bulk::saves).sum();
+        let share = Share { items: 1, bytes, clean: bytes.saturating_sub(saved) };
+        self.storage.all += Share { items: 0, ..share };
+        *slot(&mut self.storage.entries, name) += share;
+        for bulk in found {
+            let clean = bulk.bytes.saturating_sub(bulk.saves());
+            self.storage.bulk[bulk.kind as usize].add(bulk.bytes, clean);
+            if let Some(media) = &bulk.media {
+                slot(&mut self.storage.base64, media).add(bulk.bytes, clean);
+            }
+        }
+        match entry.kind {
+            Kind::User => self.user(entry, share, found),
+            Kind::Assistant => self.assistant(entry),
+            _ => {}
+        }
+    }
+
+    fn user(&mut self, entry: &Entry<'_>, share: Share, found: &[Bulk<'_>]) {
+        *self.storage.user.entry(UserKind::of(entry, found)).or_default() += share;
+        let result = entry.blocks().iter().find(|block| block.kind == BlockKind::ToolResult);
+        if result.is_none() && entry.tool_result.is_none() {
+            return;
+        }
+        let tool = result.and_then(|block| self.calls.remove(&Key::of_str(block.id?)));
+        let tool = slot(&mut self.storage.tools, tool.as_deref().unwrap_or("unknown"));
+        tool.share += share;
+        let originals = found.iter().filter(|bulk| bulk.kind == BulkKind::OriginalFile);
+        tool.original_file += originals.map(|bulk| bulk.bytes).sum::<u64>();
+    }
+
+    fn assistant(&mut self, entry: &Entry<'_>) {
+        let mut add = |part: Part, bytes: usize| {
+            self.storage.parts.entry(part).or_default().add(bytes as u64, bytes as u64);
+        };
+        for block in entry.blocks() {
+            let text = block.text.map_or(0, |text| text.raw().len());
+            match block.kind {
+                BlockKind::Text => add(Part::Text, text),
+                BlockKind::Thinking => {
+                    let signature = block.raw.get("signature").and_then(|s| s.str());
+                    add(Part::Thinking, text);
+                    add(Part::Signature, signature.map_or(0, |s| s.raw().len()));
+                }
+                BlockKind::ToolUse => {
+                    let tool: Box<str> = block.name.map_or("unknown".into(), |n| n.text().into());
+                    let input = block.input.map_or(0, |input| input.bytes().len());
+                    add(Part::Input(tool.clone()), input);
+                    self.calls.extend(block.id.map(|id| (Key::of_str(id), tool)));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// What the file takes.
+    pub fn finish(mut self) -> Storage {
+        self.storage.all.items = 1;
+        self.storage
+    }
+}
+
+/// The type of an entry. What no release writes is counted together.
+fn name(entry: &Entry<'_>) -> Box<str> {
+    match entry.kind {
+        Kind::Damaged => "damaged".into(),
+        Kind::Unknown => "unknown".into(),
+        _ => entry.type_name.map_or("unknown".into(), |name| name.text().into()),
+    }
+}
+
+/// Sizes of sessions fall into these, each up to the bytes given.
+const BUCKETS: [(&str, u64); 8] = [
+    ("<5 kB", 5_000),
+    ("5-20 kB", 20_000),
+    ("20-50 kB", 50_000),
+    ("50-100 kB", 100_000),
+    ("100-250 kB", 250_000),
+    ("250-500 kB", 500_000),
+    ("500 kB-1 MB", 1_000_000),
+    (">1 MB", u64::MAX),
+];
+
+/// What a session takes: its transcript and those of its subagents.
+#[derive(Debug, Clone)]
+pub struct SessionStorage {
+    /// The session; none for transcripts that name none.
+    pub id: Option<SessionId>,
+    /// Its title.
+    pub title: Option<Box<str>>,
+    /// The folder it began in.
+    pub project: Option<String>,
+    /// Its bytes.
+    pub storage: Storage,
+}
+
+/// What the sessions of a project take.
+#[derive(Debug, Clone)]
+pub struct ProjectStorage {
+    /// The folder; none for sessions that name none.
+    pub project: Option<String>,
+    /// Its sessions.
+    pub sessions: u64,
+    /// Their bytes.
+    pub storage: Storage,
+}
+
+/// Where the bytes are.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// All of them.
+    pub total: Storage,
+    /// By session, the largest first.
+    pub sessions: Vec<SessionStorage>,
+}
+
+/// Puts together what was measured of each file, in the order of the library's cards.
+pub fn report(library: &Library, files: &[Option<Storage>], filter: &ListFilter) -> Report {
+    let list = list::list(library, &[], &Pulse::default(), filter, ListOrder::Size);
+    let rows: HashMap<&SessionId, &list::ListRow<'_>> =
+        list.rows.iter().map(|row| (&row.item.id, row)).collect();
+    let is_all = filter.project.is_none() && filter.period == Default::default();
+    let mut sessions: BTreeMap<Option<&SessionId>, SessionStorage> = BTreeMap::new();
+    for (card, storage) in library.cards.iter().zip(files) {
+        let id = card.found.kind.session().or(card.id.as_ref());
+        let row = id.and_then(|id| rows.get(id));
+        let Some(storage) = storage.as_ref().filter(|_| is_all || row.is_some()) else { continue };
+        let session = sessions.entry(id).or_insert_with(|| SessionStorage {
+            id: id.cloned(),
+            title: row.and_then(|row| Some(row.item.title.as_ref()?.0.clone())),
+            project: row.and_then(|row| row.project.clone()),
+            storage: Storage::default(),
+        });
+        session.storage.add(storage);
+    }
+    let mut report = Report { sessions: sessions.into_values().collect(), ..Report::default() };
+    report.sessions.sort_by_key(|session| std::cmp::Reverse(session.storage.all.bytes));
+    for session in &report.sessions {
+        report.total.add(&session.storage);
+    }
+    report
+}
+
+impl Report {
+    /// By project, the largest first.
+    pub fn projects(&self) -> Vec<ProjectStorage> {
+        let mut projects: BTreeMap<Option<&str>, ProjectStorage> = BTreeMap::new();
+        for session in &self.sessions {
+            let project = session.project.as_deref();
+            let sum = projects.entry(project).or_insert_with(|| ProjectStorage {
+                project: session.project.clone(),
+                sessions: 0,
+                storage: Storage::default(),
+            });
+            sum.sessions += 1;
+            sum.storage.add(&session.storage);
+        }
+        let mut projects: Vec<_> = projects.into_values().collect();
+        projects.sort_by_key(|project| std::cmp::Reverse(project.storage.all.bytes));
+        projects
+    }
+
+    /// Sessions by the size of a clean copy.
+    pub fn buckets(&self) -> Vec<(&'static str, Share)> {
+        let mut buckets = BUCKETS.map(|(name, _)| (name, Share::default()));
+        for session in &self.sessions {
+            let Share { bytes, clean, .. } = session.storage.all;
+            let at = BUCKETS.iter().position(|(_, end)| clean < *end).unwrap_or(7);
+            buckets[at].1.add(bytes, clean);
+        }
+        buckets.into()
+    }
+
+    /// The largest and the median size of a clean copy.
+    pub fn largest_and_median(&self) -> Option<(u64, u64)> {
+        let mut sizes: Vec<u64> = self.sessions.iter().map(|s| s.storage.all.clean).collect();
+        sizes.sort_unstable();
+        Some((*sizes.last()?, sizes[sizes.len() / 2]))
+    }
+}
+
+#[cfg(test)]
+mod tests;
