@@ -112,6 +112,8 @@ pub enum Command {
     Watch(commands::watch::WatchArgs),
     Usage(commands::usage::UsageArgs),
     Prices(commands::prices::PricesArgs),
+    Storage(commands::storage::StorageArgs),
+    Clean(commands::clean::CleanArgs),
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! something; errors and exit codes are `error.rs`.
 
 pub mod archive;
+pub mod clean;
 pub mod context;
 pub mod doctor;
 pub mod errors;
@@ -19,6 +20,7 @@ pub mod restore;
 pub mod search;
 pub mod segments;
 pub mod show;
+pub mod storage;
 pub mod sync;
 pub mod todos;
 pub mod tree;
@@ -52,6 +54,8 @@ pub fn run(command: &Command, run: &mut Run) -> Result<Answer, CliError> {
         Command::Related(args) => related::run(args, run),
         Command::Usage(args) => usage::run(args, run),
         Command::Prices(args) => prices::run(args, run),
+        Command::Storage(args) => storage::run(args, run),
+        Command::Clean(args) => clean::run(args, run),
         Command::Watch(args) => watch::run(args, run),
     }
 }

@@ -4,10 +4,12 @@
 //! 2: an error, or files that could not be read while the rest was. A closed pipe is success:
 //! whoever closed it has what it wanted.
 
+mod clean;
 mod file;
 mod restore;
 mod store;
 
+pub use clean::CleanError;
 pub use file::FileError;
 pub use restore::RestoreError;
 pub use store::StoreError;
@@ -73,6 +75,8 @@ pub enum CliError {
     Demo(io::Error),
     /// The store cannot be used.
     Store(StoreError),
+    /// A clean copy cannot be written.
+    Clean(CleanError),
     /// A session's files cannot be written back.
     Restore(RestoreError),
     /// A file is no table of prices.
@@ -236,6 +240,7 @@ fn message(error: &CliError) -> Message {
         },
         CliError::File(error) => file::message(error),
         CliError::Store(error) => store::message(error),
+        CliError::Clean(error) => clean::message(error),
         CliError::Restore(error) => restore::message(error),
         CliError::Prices(path, error) => Message {
             error: format!("{} is {error}", path.display()),

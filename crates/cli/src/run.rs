@@ -119,6 +119,18 @@ impl Run {
         Ok(folders)
     }
 
+    /// Whether a place is below a Claude folder or `also`, even if it does not exist yet.
+    pub fn is_below_claude(&mut self, place: &Path, also: Option<&Path>) -> bool {
+        // Without a Claude folder, as on a new computer, nothing can be below one.
+        let mut homes = self.claude_folders().unwrap_or_default();
+        homes.extend(also.map(Path::to_path_buf));
+        let there = place.ancestors().find(|folder| folder.exists()).unwrap_or(place);
+        let real = there.canonicalize().unwrap_or_else(|_| there.into());
+        homes.iter().any(|home| {
+            place.starts_with(home) || home.canonicalize().is_ok_and(|home| real.starts_with(home))
+        })
+    }
+
     /// The files of every Claude folder; what could not be listed is warned of.
     pub fn homes(&mut self) -> Result<Vec<Home>, CliError> {
         let mut homes = Vec::new();

@@ -75,6 +75,15 @@ impl Run {
         take: impl Fn(&Found, &Session, &Source) -> Option<T> + Sync,
     ) -> Result<(Library, Vec<Option<T>>), CliError> {
         let files = self.transcripts()?;
+        self.join(files, take)
+    }
+
+    /// The sessions of these files, joined.
+    pub fn join<T: Send>(
+        &mut self,
+        files: Vec<Found>,
+        take: impl Fn(&Found, &Session, &Source) -> Option<T> + Sync,
+    ) -> Result<(Library, Vec<Option<T>>), CliError> {
         let is_read =
             |f: &&Found| matches!(f.kind, FileKind::Session { .. } | FileKind::Agent { .. });
         let progress = self.progress(&files.iter().filter(is_read).collect::<Vec<_>>());
@@ -97,11 +106,8 @@ impl Run {
             SessionName::Stdin => self.stdin(),
             _ => {
                 let (library, _) = self.library(|_, _, _| None::<()>)?;
-                match self.resolve(name, &library) {
-                    Ok(id) => known(library, id),
-                    Err(CliError::Name(error)) => Err(self.no_such_session(error, name, &library)),
-                    Err(error) => Err(error),
-                }
+                let id = self.identify(name, &library)?;
+                known(library, id)
             }
         }
     }
@@ -116,6 +122,18 @@ impl Run {
         match library.map(|library| (id(&library), library)) {
             Some((Some(id), library)) => known(library, id),
             _ => self.open(name),
+        }
+    }
+
+    /// As [`Run::resolve`]; where there is none, it is said whether only its transcript is gone.
+    pub fn identify(
+        &mut self,
+        name: &SessionName,
+        library: &Library,
+    ) -> Result<SessionId, CliError> {
+        match self.resolve(name, library) {
+            Err(CliError::Name(error)) => Err(self.no_such_session(error, name, library)),
+            resolved => resolved,
         }
     }
 

@@ -8,6 +8,7 @@
 //! terminal too.
 
 pub mod archive;
+pub mod clean;
 pub mod doctor;
 pub mod errors;
 pub mod file;
@@ -20,6 +21,7 @@ pub mod prices;
 pub mod record;
 pub mod restore;
 pub mod search;
+pub mod storage;
 pub mod sync;
 pub mod todo;
 pub mod tree;

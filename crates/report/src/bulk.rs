@@ -148,10 +148,8 @@ fn of_result<'a>(entry: &Entry<'a>, result: Raw<'a>, found: &mut Vec<Bulk<'a>>) 
     // What a command printed as an image is a data URL.
     if let Some((stdout, media)) = stdout.filter(|_| is_image).and_then(|s| Some((s, data_url(s)?)))
     {
-        found.push(Bulk {
-            media: Some(media.into()),
-            ..Bulk::new(BulkKind::Base64, entry, stdout)
-        });
+        found
+            .push(Bulk { media: Some(media.into()), ..Bulk::new(BulkKind::Base64, entry, stdout) });
     }
 }
 
@@ -285,8 +283,7 @@ fn is_base64(value: &[u8]) -> bool {
 fn media(name: Str<'_>) -> Option<Cow<'_, str>> {
     let is_part = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'/' | b'.' | b'+' | b'-');
     let raw = name.raw();
-    let is_media =
-        raw.len() <= MEDIA_MOST && raw.contains(&b'/') && raw.iter().all(|b| is_part(b));
+    let is_media = raw.len() <= MEDIA_MOST && raw.contains(&b'/') && raw.iter().all(|b| is_part(b));
     is_media.then(|| name.text())
 }
 
@@ -299,7 +296,10 @@ fn media_of(value: &[u8]) -> &'static str {
         (b"R0lGOD", "image/gif"),
         (b"UklGR", "image/webp"),
     ];
-    BEGINNINGS.iter().find(|(start, _)| value.starts_with(start)).map_or("unknown", |(_, name)| name)
+    BEGINNINGS
+        .iter()
+        .find(|(start, _)| value.starts_with(start))
+        .map_or("unknown", |(_, name)| name)
 }
 
 /// The media type of a string that is nothing but a data URL in base64.
@@ -317,10 +317,12 @@ pub fn of_line<'a>(line: Line<'a>) -> Vec<Bulk<'a>> {
     let (mut all, mut odd) = (Vec::new(), Vec::new());
     Entry::read(line, &mut odd, |entry| {
         let start = (entry.offset - line.offset) as usize;
-        all.extend(bulk(&entry).into_iter().map(|bulk| Bulk {
-            place: bulk.place.start + start..bulk.place.end + start,
-            ..bulk
-        }));
+        all.extend(
+            bulk(&entry).into_iter().map(|bulk| Bulk {
+                place: bulk.place.start + start..bulk.place.end + start,
+                ..bulk
+            }),
+        );
     });
     all
 }

@@ -187,8 +187,10 @@ impl Storage {
 #[derive(Debug, Default)]
 pub struct Meter {
     storage: Storage,
-    /// The tools of calls that have no result yet.
-    calls: HashMap<Key, Box<str>>,
+    /// The tools of calls, by their number among the names. A result may come twice.
+    calls: HashMap<Key, u32>,
+    tools: HashMap<Box<str>, u32>,
+    names: Vec<Box<str>>,
 }
 
 impl Meter {
@@ -248,18 +250,30 @@ impl Meter {
         if result.is_none() && entry.tool_result.is_none() {
             return;
         }
-        let tool = result.and_then(|block| self.calls.remove(&Key::of_str(block.id?)));
-        let tool = slot(&mut self.storage.tools, tool.as_deref().unwrap_or("unknown"));
+        let tool = result.and_then(|block| self.calls.get(&Key::of_str(block.id?)));
+        let name = tool.map_or("(unknown)", |tool| &self.names[*tool as usize]);
+        let tool = slot(&mut self.storage.tools, name);
         tool.share += share;
         let originals = found.iter().filter(|bulk| bulk.kind == BulkKind::OriginalFile);
         tool.original_file += originals.map(|bulk| bulk.bytes).sum::<u64>();
     }
 
+    /// The number of a tool's name.
+    fn tool(&mut self, name: &str) -> u32 {
+        if let Some(number) = self.tools.get(name) {
+            return *number;
+        }
+        let number = self.names.len() as u32;
+        self.names.push(name.into());
+        self.tools.insert(name.into(), number);
+        number
+    }
+
     fn assistant(&mut self, entry: &Entry<'_>) {
-        let mut add = |part: Part, bytes: usize| {
-            self.storage.parts.entry(part).or_default().add(bytes as u64, bytes as u64);
-        };
         for block in entry.blocks() {
+            let mut add = |part: Part, bytes: usize| {
+                self.storage.parts.entry(part).or_default().add(bytes as u64, bytes as u64);
+            };
             let text = block.text.map_or(0, |text| text.raw().len());
             match block.kind {
                 BlockKind::Text => add(Part::Text, text),
@@ -269,9 +283,10 @@ impl Meter {
                     add(Part::Signature, signature.map_or(0, |s| s.raw().len()));
                 }
                 BlockKind::ToolUse => {
-                    let tool: Box<str> = block.name.map_or("unknown".into(), |n| n.text().into());
+                    let name = block.name.map_or("(unknown)".into(), |name| name.text());
                     let input = block.input.map_or(0, |input| input.bytes().len());
-                    add(Part::Input(tool.clone()), input);
+                    add(Part::Input((*name).into()), input);
+                    let tool = self.tool(&name);
                     self.calls.extend(block.id.map(|id| (Key::of_str(id), tool)));
                 }
                 _ => {}

@@ -101,7 +101,7 @@ impl Plan {
 }
 
 /// Whether something is at a place; a link that leads nowhere is something.
-fn is_there(path: &Path) -> bool {
+pub fn is_there(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
 }
 
@@ -181,31 +181,17 @@ enum Times {
 
 fn write_to(run: &mut Run, archive: &Archive, plan: &Plan, to: &Path) -> Result<(), CliError> {
     let to = std::path::absolute(to).map_err(|error| failed(to, error))?;
-    refuse_claude(run, plan, &to)?;
+    if run.is_below_claude(&to, Some(&plan.home)) {
+        return Err(RestoreError::InClaude(to).into());
+    }
     if !is_empty(&to) {
         return Err(RestoreError::NotEmpty(to).into());
     }
-    make_folder(&to)?;
+    make_folder(&to).map_err(|error| failed(&to, error))?;
     let targets: Vec<(&StoredFile, PathBuf)> =
         plan.files.iter().map(|file| (file, to.join(&file.rel))).collect();
     write_all(run, archive, &targets, Times::Kept)?;
     report(run, plan, &targets, &to)
-}
-
-/// Also what lies below a folder that is not there yet.
-fn refuse_claude(run: &mut Run, plan: &Plan, to: &Path) -> Result<(), CliError> {
-    // Without a Claude folder, as on a new computer, nothing can be below one.
-    let mut homes = run.claude_folders().unwrap_or_default();
-    homes.push(plan.home.clone());
-    let there = to.ancestors().find(|folder| folder.exists()).unwrap_or(to);
-    let real = there.canonicalize().unwrap_or_else(|_| there.into());
-    let is_above = |home: &PathBuf| {
-        to.starts_with(home) || home.canonicalize().is_ok_and(|home| real.starts_with(home))
-    };
-    match homes.iter().any(is_above) {
-        true => Err(RestoreError::InClaude(to.into()).into()),
-        false => Ok(()),
-    }
 }
 
 fn is_empty(folder: &Path) -> bool {
@@ -216,12 +202,12 @@ fn is_empty(folder: &Path) -> bool {
 }
 
 /// A folder that only its owner may look into, as Claude's own.
-fn make_folder(folder: &Path) -> Result<(), CliError> {
+pub fn make_folder(folder: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder).map_err(|error| failed(folder, error))
+    builder.create(folder)
 }
 
 fn write_in_place(run: &mut Run, archive: &Archive, plan: &Plan) -> Result<(), CliError> {
@@ -287,7 +273,7 @@ fn write(
 ) -> Result<(), CliError> {
     let failed = |error| failed(target, error);
     let folder = target.parent().unwrap_or(target);
-    make_folder(folder)?;
+    make_folder(folder).map_err(|error| self::failed(folder, error))?;
     let new = tempfile::Builder::new().prefix(".recount-").tempfile_in(folder);
     let mut new = new.map_err(failed)?;
     let copied = io::copy(&mut archive.content(file.row.generation), &mut new);

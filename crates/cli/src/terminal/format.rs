@@ -117,6 +117,14 @@ pub fn size(bytes: u64) -> String {
     format!("{value:.1} {}", UNITS[unit])
 }
 
+/// A part of all: `12.3 %`; nothing where there is nothing.
+pub fn percent(part: u64, all: u64) -> String {
+    match all {
+        0 => String::new(),
+        all => format!("{:.1} %", part as f64 * 100.0 / all as f64),
+    }
+}
+
 /// A number in groups of three: `18,302`.
 pub fn count(number: u64) -> String {
     let digits = number.to_string();

@@ -44,8 +44,7 @@ const IMAGE: &str =
 
 #[test]
 fn base64_is_found_wherever_it_stands() {
-    let source =
-        format!(r#"{{"type":"base64","media_type":"image/jpeg","data":"{IMAGE}"}}"#);
+    let source = format!(r#"{{"type":"base64","media_type":"image/jpeg","data":"{IMAGE}"}}"#);
     let image = format!(r#"{{"type":"image","source":{source}}}"#);
     let jpeg = ("base64", Some("image/jpeg".to_owned()), 80);
     let png = ("base64", Some("image/png".to_owned()), 80);
@@ -86,11 +85,16 @@ fn what_only_looks_like_bulk_stays() {
     let cases = [
         // Too short for a file; not base64; a text that quotes one.
         r#"{"type":"user","toolUseResult":{"file":{"base64":"aGVsbG8="}}}"#.to_owned(),
-        format!(r#"{{"type":"user","toolUseResult":{{"file":{{"base64":"{}"}}}}}}"#, "a b ".repeat(99)),
+        format!(
+            r#"{{"type":"user","toolUseResult":{{"file":{{"base64":"{}"}}}}}}"#,
+            "a b ".repeat(99)
+        ),
         format!(
             r#"{{"type":"user","message":{{"role":"user","content":"{{\"type\":\"base64\",\"data\":\"{IMAGE}\"}}"}}}}"#
         ),
-        format!(r#"{{"type":"user","message":{{"role":"user","content":"data:image/png;base64,{IMAGE}"}}}}"#),
+        format!(
+            r#"{{"type":"user","message":{{"role":"user","content":"data:image/png;base64,{IMAGE}"}}}}"#
+        ),
         // Nothing to gain.
         r#"{"type":"user","toolUseResult":{"filePath":"/a","originalFile":null}}"#.to_owned(),
         r#"{"type":"user","toolUseResult":{"filePath":"/a","originalFile":""}}"#.to_owned(),
@@ -225,10 +229,8 @@ fn a_line_too_long_to_hold_is_cleaned_as_a_short_one() {
     assert!(cut.is_condensed());
     let bulk = far::of_condensed(cut, text.as_bytes()).expect("reads");
     let sizes: Vec<_> = bulk.iter().map(|(_, b)| (b.kind, b.bytes)).collect();
-    let want = [
-        (BulkKind::OriginalFile, original.len() as u64),
-        (BulkKind::Base64, image.len() as u64),
-    ];
+    let want =
+        [(BulkKind::OriginalFile, original.len() as u64), (BulkKind::Base64, image.len() as u64)];
     assert_eq!(sizes, want);
     let mut whole = Vec::new();
     clean_line(line(text.as_bytes()), Choice::ALL, &mut whole);
