@@ -6,6 +6,7 @@
 mod cli {
     mod archive;
     mod case;
+    mod clean;
     mod doctor;
     mod errors;
     mod failed_calls;
@@ -23,6 +24,7 @@ mod cli {
     mod segments;
     mod show;
     mod spill;
+    mod storage;
     mod store;
     mod todos;
     mod torture;

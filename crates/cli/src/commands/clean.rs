@@ -144,6 +144,8 @@ fn items(run: &mut Run, names: &[SessionName]) -> Result<Vec<Item>, CliError> {
         true => Library::default(),
         false => run.library(|_, _, _| None::<()>)?.0,
     };
+    // What is damaged is copied as it is.
+    run.shows_damage();
     let mut items: BTreeMap<PathBuf, Item> = BTreeMap::new();
     for name in names {
         let found = match name {

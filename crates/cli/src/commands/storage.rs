@@ -80,6 +80,8 @@ pub fn run(args: &StorageArgs, run: &mut Run) -> Result<Answer, CliError> {
     };
     let (files, others) = files(run)?;
     let (library, taken) = run.join(files, |_, _, source| Some(measure(source)))?;
+    // What is damaged is counted, too.
+    run.shows_damage();
     let taken: Vec<Option<Storage>> =
         taken.into_iter().map(|taken| taken.and_then(|read| run.or_skip(read))).collect();
     let report = storage::report(&library, &taken, &filter);
