@@ -84,11 +84,12 @@ impl UserKind {
     fn of(entry: &Entry<'_>, bulk: &[Bulk<'_>]) -> Self {
         let has = |kind| entry.blocks().iter().any(|block| block.kind == kind);
         let base64 = bulk.iter().any(|bulk| bulk.kind == BulkKind::Base64);
-        let file = || entry.tool_result.and_then(|result| result.first("file")?.get("content"));
+        let read = |bulk: &Bulk<'_>| bulk.kind == BulkKind::Read;
+        let file = || entry.tool_result.and_then(|result| result.first("file")?.first("content"));
         if entry.tool_result.is_some() || has(BlockKind::ToolResult) {
             return match base64 {
                 true => Self::ResultBase64,
-                false if file().is_some() => Self::ResultText,
+                false if bulk.iter().any(read) || file().is_some() => Self::ResultText,
                 false => Self::ResultOther,
             };
         }
@@ -199,9 +200,8 @@ impl Meter {
     pub fn line(&mut self, line: Line<'_>, cut: &[Bulk<'_>]) {
         let mut rest = line.length;
         let mut last: Option<Box<str>> = None;
-        let mut odd = Vec::new();
         let mut cut = Some(cut).filter(|_| line.is_condensed());
-        Entry::read(line, &mut odd, |entry| {
+        bulk::entries(line, |entry| {
             let found = match cut.take() {
                 Some(cut) => cut.to_vec(),
                 None if line.is_condensed() => Vec::new(),

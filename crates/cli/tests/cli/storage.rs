@@ -132,7 +132,9 @@ fn what_is_counted_is_what_is_on_disk() {
     let folder = case.claude().join("projects");
     let size = |path: &str| fs::metadata(folder.join(path)).unwrap().len();
     let lines: Vec<Line> = case.json("storage");
-    let Line::Storage { bytes, clean_bytes, without_base64, files, .. } = lines[0] else { panic!() };
+    let Line::Storage { bytes, clean_bytes, without_base64, files, .. } = lines[0] else {
+        panic!()
+    };
     assert_eq!(files, 7);
     let (mut entries, mut base64) = ((0, 0), (0, 0));
     let (mut sessions, mut projects, mut side) = (0, 0, 0);
@@ -174,10 +176,13 @@ fn one_project_and_the_archive() {
         Line::StorageArchive { files, bytes, archive_bytes } => Some((files, bytes, archive_bytes)),
         _ => None,
     });
-    assert!(matches!(archive, Some((files, bytes, archive)) if *files > 7 && *bytes > 0 && *archive > 0));
+    assert!(
+        matches!(archive, Some((files, bytes, archive)) if *files > 7 && *bytes > 0 && *archive > 0)
+    );
     assert!(matches!(lines[0], Line::Storage { files: 1, sessions: 1, .. }));
     let debug = |line: &Line| matches!(line, Line::StorageSide { kind, .. } if kind == "debug");
-    let registry = |line: &Line| matches!(line, Line::StorageSide { kind, .. } if kind == "registry");
+    let registry =
+        |line: &Line| matches!(line, Line::StorageSide { kind, .. } if kind == "registry");
     assert!(lines.iter().any(debug) && !lines.iter().any(registry));
     insta::assert_snapshot!(case.run("storage --by project"));
     insta::assert_snapshot!(case.run("storage --by session --limit 2"));
