@@ -96,10 +96,17 @@ pub fn update(run: &mut Run) -> Result<Store, CliError> {
         Err(SyncError::Locked) => {
             run.talk.note("Another recount is reading new lines; they are not searched yet".into());
         }
+        Err(error) if (error.is_full() || error.is_read_only()) && is_searchable(&store) => {
+            run.talk.note(format!("New lines are not searched: {error}"));
+        }
         Err(error) => return Err(error.into()),
     }
     drop(bar);
     Ok(store)
+}
+
+fn is_searchable(store: &Store) -> bool {
+    matches!(Finder::open(store), Ok(Some(_)))
 }
 
 fn date(text: &str, clock: &Clock) -> Option<(Time, Time)> {
