@@ -10,6 +10,7 @@ mod cli {
     mod equal;
     mod errors;
     mod failed_calls;
+    mod fault;
     mod file;
     mod help;
     mod history;
