@@ -484,6 +484,35 @@ fn a_clock_that_goes_backwards_loses_nothing() {
     assert_eq!(world.session(A), is("polish the quartz", 1));
 }
 
+/// A file may come from a backup or from a computer whose clock is wrong: whatever its time says,
+/// what it holds is kept.
+#[test]
+fn times_of_files_that_go_backwards_lose_nothing() {
+    let day = 86_400;
+    for seconds in [0, day, 1_600_000_000, 4_000_000_000] {
+        let (world, rel, mut lines, old) = two_turns();
+        let sync_with_time = || {
+            let file = fs::File::options().append(true).open(world.path(&rel)).expect("opens");
+            let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(seconds);
+            file.set_modified(time).expect("has a time");
+            let report = world.sync();
+            assert_as_fresh(&world);
+            assert!(!world.sync().is_changed());
+            (report.grown, report.rewritten)
+        };
+        world.append(&rel, lines.say("with pleasure"));
+        assert_eq!(sync_with_time(), (1, 0));
+        // Once more with the same time, as if the clock stood still.
+        world.append(&rel, lines.say("and again"));
+        assert_eq!(sync_with_time(), (1, 0));
+        let whole = fs::read_to_string(world.path(&rel)).expect("is text");
+        world.write(&rel, Lines::new(A, "new").ask("polish the quartz"));
+        assert_eq!(sync_with_time(), (0, 1));
+        world.assert_kept(&whole);
+        world.assert_kept(&old);
+    }
+}
+
 /// A file that was written while it was read may have been written again in the same moment.
 #[test]
 fn a_time_that_is_too_new_is_not_trusted() {
