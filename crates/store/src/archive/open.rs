@@ -74,8 +74,23 @@ fn prepare(connection: &Connection) -> rusqlite::Result<()> {
         transaction.execute_batch(include_str!("schema.sql"))?;
         transaction.pragma_update(None, "application_id", APPLICATION)?;
         transaction.pragma_update(None, "user_version", FORMAT)?;
+    } else if is_ours(&transaction)? && !has_created(&transaction)? {
+        // No other format: a version that does not know the column works with it as well.
+        transaction.execute_batch("ALTER TABLE generation ADD COLUMN created INTEGER")?;
     }
     transaction.commit()
+}
+
+/// Whether it is an archive, and none of a newer version.
+fn is_ours(connection: &Connection) -> rusqlite::Result<bool> {
+    let number = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+    Ok(number("application_id")? == APPLICATION && number("user_version")? <= FORMAT)
+}
+
+/// Whether it is remembered when files were made.
+pub fn has_created(connection: &Connection) -> rusqlite::Result<bool> {
+    let sql = "SELECT count(*) FROM pragma_table_info('generation') WHERE name = 'created'";
+    connection.query_row(sql, [], |row| Ok(row.get::<_, i64>(0)? > 0))
 }
 
 fn open_read(path: &Path) -> Result<Connection, ArchiveError> {

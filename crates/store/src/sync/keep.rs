@@ -423,7 +423,7 @@ fn stat(found: &Found, now: Time) -> Stat {
     let (device, inode) = found.inode.unwrap_or_default();
     let mark = i64::from(plan::is_unsure(found.modified, now));
     let mtime_ns = found.modified.map_or(0, |time| time.0 * NANO) + mark;
-    Stat { device, inode, mtime_ns }
+    Stat { device, inode, mtime_ns, created: found.created.map(|time| time.0) }
 }
 
 fn bytes_of(path: &Path) -> &[u8] {
@@ -481,8 +481,11 @@ pub fn kept_files(
             generation: row.generation,
             size: row.size,
         });
-        let modified = Some(Time(row.stat.mtime_ns / NANO));
-        Found::kept(root, path_of(&row.rel), modified, kept)
+        Found {
+            modified: Some(Time(row.stat.mtime_ns / NANO)),
+            created: row.stat.created.map(Time),
+            ..Found::kept(root, path_of(&row.rel), kept)
+        }
     });
     Ok(found.collect())
 }

@@ -462,6 +462,32 @@ fn a_copy_of_a_conversation_is_known_as_one() {
     assert_eq!(fs::read(world.path(&rel)).expect("is there"), old.into_bytes());
 }
 
+/// The file that was made first owns what stands in several, also when it is known only from what
+/// is kept which one that was.
+#[test]
+fn who_owns_a_copy_does_not_change_when_files_go() {
+    for gone in [0, 1] {
+        let world = World::new();
+        let mut lines = Lines::new(A, "same");
+        let same = lines.ask("find the zebra") + &lines.say("there");
+        let more = |at: usize| Lines::new(IDS[at], "own").ask("ride the bicycle");
+        // By its name and by the time of its own entry the copy would come first.
+        world.write(&transcript("b", 0), same.clone() + &more(0) + &more(0));
+        wait_a_moment();
+        world.write(&transcript("a", 1), same.replace(A, IDS[1]) + &more(1));
+        world.sync();
+        let before = world.dump().sessions;
+        world.remove(&[transcript("b", 0), transcript("a", 1)][gone]);
+        world.sync();
+        assert_eq!(world.dump().sessions, before);
+    }
+}
+
+/// The time at which a file was made is not ours to set.
+fn wait_a_moment() {
+    std::thread::sleep(std::time::Duration::from_millis(20));
+}
+
 #[test]
 fn a_clock_that_goes_backwards_loses_nothing() {
     let (world, rel, mut lines, old) = two_turns();
