@@ -186,7 +186,8 @@ impl Work {
         Ok(Some(job(what, from, found, Some(row))))
     }
 
-    /// Whether the last bytes that are kept still stand where they stood.
+    /// Whether the first and the last bytes that are kept still stand where they stood. What
+    /// was changed between them, at the same length, only a full sync sees.
     fn ends_alike(
         &mut self,
         archive: &Archive,
@@ -198,7 +199,15 @@ impl Work {
             return Ok(false);
         }
         let start = row.size - length;
-        let bytes = found.open()?.bytes(start, length as usize)?;
+        let source = found.open()?;
+        if start > 0 {
+            let head = source.bytes(0, row.head.length as usize)?;
+            self.report.bytes_read += head.len() as u64;
+            if !row.head.is(&head) {
+                return Ok(false);
+            }
+        }
+        let bytes = source.bytes(start, length as usize)?;
         self.report.bytes_read += length;
         if bytes.len() as u64 != length {
             return Ok(false);

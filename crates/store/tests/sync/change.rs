@@ -152,6 +152,19 @@ fn a_file_that_regrew_with_the_same_last_byte_is_a_new_one() {
 }
 
 #[test]
+fn a_file_whose_beginning_was_changed_is_a_new_one_when_it_grows() {
+    let (world, rel) = (World::new(), transcript("a", 0));
+    let mut lines = Lines::new(A, "old");
+    let text: String = (0..100).map(|_| lines.ask("find the zebra")).collect();
+    world.write(&rel, &text);
+    world.sync();
+    world.write(&rel, text.replacen("zebra", "horse", 1) + &lines.say("there"));
+    assert_eq!(world.sync().rewritten, 1);
+    world.assert_kept(&text);
+    assert_as_fresh(&world);
+}
+
+#[test]
 fn a_copy_in_its_place_changes_nothing() {
     let (world, rel, _, _) = two_turns();
     let before = world.dump();
