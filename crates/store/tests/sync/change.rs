@@ -346,6 +346,19 @@ fn a_file_that_comes_back_is_there_again() {
 }
 
 #[test]
+fn a_transcript_that_comes_back_elsewhere_is_the_same_one() {
+    let (world, rel, _, old) = two_turns();
+    world.remove(&rel);
+    world.sync();
+    world.write(&transcript("b", 0), Lines::new(A, "new").ask("polish the quartz"));
+    let report = world.sync();
+    assert_eq!((report.moved, report.rewritten, report.new), (1, 1, 0));
+    assert!(world.gone().is_empty());
+    world.assert_kept(&old);
+    assert_as_fresh(&world);
+}
+
+#[test]
 fn a_file_may_come_back_with_more_or_with_something_else() {
     let (world, rel, mut lines, old) = two_turns();
     world.remove(&rel);
