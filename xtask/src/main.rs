@@ -1,5 +1,5 @@
-//! What a contributor runs: checks, fuzzing, torture, benchmarks, corpora, docs. All commands run from the
-//! root of the repository, wherever they were called.
+//! What a contributor runs: checks, fuzzing, torture, benchmarks, corpora, docs. All commands run
+//! from the root of the repository, wherever they were called.
 
 use std::path::Path;
 use std::process::ExitCode;
