@@ -7,13 +7,19 @@ mod cli {
     mod archive;
     mod case;
     mod doctor;
+    mod equal;
     mod errors;
     mod failed_calls;
+    mod fault;
     mod file;
     mod ghost;
     mod help;
     mod history;
     mod hostile;
+    // What a store says, as the tests of the store itself tell it.
+    #[allow(dead_code)]
+    #[path = "../../../store/tests/sync/kit.rs"]
+    mod kit;
     mod list;
     mod log;
     mod plans;

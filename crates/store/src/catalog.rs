@@ -13,10 +13,12 @@ mod shape;
 
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, params};
 use transcript::id::SessionId;
 use transcript::session::{Builder, STATE_VERSION};
 use transcript::time::Time;
+
+use crate::archive::{connect_read, is_out_of_room};
 
 pub use ask::Deed;
 pub use ghost::{GHOST, Ghost, Typed, is_ghost};
@@ -43,12 +45,28 @@ pub enum CatalogError {
 }
 
 impl CatalogError {
+    fn code(&self) -> Option<rusqlite::ErrorCode> {
+        let Self::Database { source, .. } = self;
+        source.sqlite_error_code()
+    }
+
+    /// Whether there is no room for it.
+    pub fn is_full(&self) -> bool {
+        let Self::Database { source, .. } = self;
+        self.code() == Some(rusqlite::ErrorCode::DiskFull) || is_out_of_room(source)
+    }
+
+    /// Whether it lies where nothing can be written.
+    pub fn is_read_only(&self) -> bool {
+        use rusqlite::ErrorCode::{CannotOpen, ReadOnly};
+        matches!(self.code(), Some(CannotOpen | ReadOnly))
+    }
+
     /// Whether the catalog itself is wrong, and not something that passes: then it has to be made
     /// anew.
     pub fn is_damage(&self) -> bool {
         use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase, Unknown};
-        let Self::Database { source, .. } = self;
-        match source.sqlite_error_code() {
+        match self.code() {
             Some(code) => matches!(code, DatabaseCorrupt | NotADatabase | Unknown),
             // A value that is none of its column.
             None => true,
@@ -113,9 +131,8 @@ impl Catalog {
         if !path.exists() {
             return Ok(None);
         }
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let open = || {
-            let db = Connection::open_with_flags(&path, flags)?;
+            let db = connect_read(&path)?;
             db.busy_timeout(std::time::Duration::from_secs(2))?;
             Ok(db)
         };

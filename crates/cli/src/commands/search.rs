@@ -140,6 +140,9 @@ pub fn update(run: &mut Run) -> Result<Store, CliError> {
             };
             run.talk.note(format!("This is as of {since}: {bytes} are new; {then}"));
         }
+        Err(error) if (error.is_full() || error.is_read_only()) && is_searchable(&store) => {
+            run.talk.note(format!("New lines are not searched: {error}"));
+        }
         Err(error) => return Err(error.into()),
     }
     drop(bar);
@@ -159,6 +162,10 @@ fn sync_behind(run: &mut Run, store: &Store) -> Result<(), CliError> {
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     command.spawn().map(drop).map_err(failed)
+}
+
+fn is_searchable(store: &Store) -> bool {
+    matches!(Finder::open(store), Ok(Some(_)))
 }
 
 fn date(text: &str, clock: &Clock) -> Option<(Time, Time)> {
