@@ -8,13 +8,13 @@ use report::history::{self, Filter, Ghost, Typed};
 use transcript::id::SessionId;
 use transcript::layout::{FileKind, Found};
 use transcript::path::RecordedPath;
-use transcript::side::history::{self as file, CachedPaste, PasteContent, Prompt};
+use transcript::side::history::{CachedPaste, PasteContent, Prompt};
 use transcript::time::Time;
 
 use super::short;
 use crate::error::{Answer, CliError};
 use crate::name::{self, Candidate, Noun, SessionName};
-use crate::read::Input;
+use crate::read::{self, Input};
 use crate::run::{Home, Run};
 use crate::terminal::format::{count, counted, duration};
 use crate::terminal::safe;
