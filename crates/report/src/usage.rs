@@ -28,6 +28,8 @@ pub struct Input {
     pub created: Option<Time>,
     /// Whether the lines are still in the Claude folder, in this file.
     pub has_source: bool,
+    /// Whether it is what the file held before it was rewritten.
+    pub is_former: bool,
     /// What it claims.
     pub claims: Claims,
 }

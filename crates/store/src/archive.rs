@@ -169,6 +169,18 @@ impl Archive {
         query.query_map([file], generation_row).and_then(Iterator::collect).at(&self.path)
     }
 
+    /// Every life of every file: the file, the life, how many bytes are kept of it.
+    pub fn lives(&self) -> Result<Vec<(FileId, GenerationId, u64)>, ArchiveError> {
+        let mut query = self
+            .connection
+            .prepare_cached("SELECT file, id, size FROM generation ORDER BY id")
+            .at(&self.path)?;
+        let rows = query.query_map([], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get::<_, i64>(2)?.cast_unsigned()))
+        });
+        rows.and_then(Iterator::collect).at(&self.path)
+    }
+
     /// The names a file had before, with the time until which it had them, the oldest first.
     pub fn former_names(&self, file: FileId) -> Result<Vec<FormerName>, ArchiveError> {
         let mut query = self

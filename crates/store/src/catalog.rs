@@ -17,6 +17,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use transcript::id::SessionId;
 use transcript::session::{Builder, STATE_VERSION};
 use transcript::time::Time;
+use transcript::usage::{self, Claims};
 
 use crate::archive::{connect_read, is_out_of_room};
 
@@ -27,7 +28,7 @@ pub use row::{CommitRow, FileRow, PrRow, SessionRow, TouchRow, rows};
 pub use shape::{Places, Shape, Spot};
 
 /// What the tables mean. Raised with every change to them or to what is read from the files.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 const SCHEMA: &str = include_str!("catalog/schema.sql");
 
@@ -85,7 +86,7 @@ pub struct Catalog {
 
 /// The name of the catalog's file in the store's folder.
 pub fn file_name() -> String {
-    format!("catalog-v{VERSION}-{STATE_VERSION}.db")
+    format!("catalog-v{VERSION}-{STATE_VERSION}-{}.db", usage::VERSION)
 }
 
 impl Catalog {
@@ -193,6 +194,40 @@ impl Catalog {
         Ok(state.and_then(|state| Builder::load(&state)))
     }
 
+    /// What a life of a transcript claims.
+    pub fn claims_of(&self, generation: i64) -> Result<Option<Claims>, CatalogError> {
+        let data = self.bytes("SELECT data FROM claims WHERE generation = ?1", generation)?;
+        Ok(data.and_then(|data| claims(&data)))
+    }
+
+    /// What all lives of all transcripts claim, with the file and the life.
+    pub fn claims(&self) -> Result<Vec<(FileId, i64, Claims)>, CatalogError> {
+        let mut all = Vec::new();
+        let read = || {
+            let mut rows = self.db.prepare("SELECT file, generation, data FROM claims")?;
+            let mut rows = rows.query(())?;
+            while let Some(row) = rows.next()? {
+                let data = row.get_ref(2)?.as_blob()?;
+                if let Some(claims) = claims(data) {
+                    all.push((row.get(0)?, row.get(1)?, claims));
+                }
+            }
+            Ok(all)
+        };
+        read().map_err(self.failed())
+    }
+
+    /// How much of each life of a transcript its claims are from.
+    pub fn claimed(&self) -> Result<Vec<(i64, u64)>, CatalogError> {
+        let read = || {
+            let mut rows = self.db.prepare("SELECT generation, size FROM claims")?;
+            let rows =
+                rows.query_map((), |row| Ok((row.get(0)?, row.get::<_, i64>(1)?.cast_unsigned())))?;
+            rows.collect::<rusqlite::Result<Vec<_>>>()
+        };
+        read().map_err(self.failed())
+    }
+
     /// The cards of all transcripts, as [`transcript::library::Card::save`] wrote them.
     pub fn cards(&self) -> Result<Vec<(FileId, Vec<u8>)>, CatalogError> {
         let read = || {
@@ -280,6 +315,11 @@ impl Catalog {
     }
 }
 
+/// What [`Writer::claims`] wrote.
+fn claims(data: &[u8]) -> Option<Claims> {
+    Claims::load(&zstd::decode_all(data).ok()?)
+}
+
 /// A transaction.
 pub struct Writer<'a> {
     catalog: &'a mut Catalog,
@@ -291,6 +331,12 @@ pub struct Writer<'a> {
 pub struct Transcript {
     /// The file.
     pub file: FileId,
+    /// Its life.
+    pub generation: i64,
+    /// How much of it has been read.
+    pub size: u64,
+    /// What it claims.
+    pub claims: Claims,
     /// What to read on with, compressed.
     pub state: Vec<u8>,
     /// Its card.
@@ -342,6 +388,20 @@ impl Writer<'_> {
         self.run("UPDATE file SET session = NULL WHERE id = ?1", [file]).map(drop)
     }
 
+    /// What a life of a transcript claims, as far as `size`.
+    pub fn claims(
+        &self,
+        file: FileId,
+        generation: i64,
+        size: u64,
+        claims: &Claims,
+    ) -> Result<(), CatalogError> {
+        let data = zstd::encode_all(&*claims.save(), 3).expect("memory takes everything");
+        let sql = "INSERT INTO claims (generation, file, size, data) VALUES (?1, ?2, ?3, ?4)
+            ON CONFLICT (generation) DO UPDATE SET file = ?2, size = ?3, data = ?4";
+        self.run(sql, params![generation, file, size as i64, data]).map(drop)
+    }
+
     /// What a transcript says. Of a file that grew most rows are what they were, but not all: what
     /// it says later may change what counts of what it said before.
     pub fn transcript(&self, read: &Transcript) -> Result<(), CatalogError> {
@@ -349,6 +409,7 @@ impl Writer<'_> {
             VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (file)
             DO UPDATE SET state = ?2, card = ?3, shape = ?4, places = ?5";
         self.run(sql, params![read.file, read.state, read.card, read.shape, read.places])?;
+        self.claims(read.file, read.generation, read.size, &read.claims)?;
         let counts = [read.touches.len(), read.commits.len(), read.prs.len()];
         for (table, count) in ["touch", "commit_made", "pr"].into_iter().zip(counts) {
             let sql = format!("DELETE FROM {table} WHERE file = ?1 AND number >= ?2");

@@ -6,6 +6,7 @@
 //! old are brought up to date in the same way. Last the sessions over all files. Work grows with
 //! what has changed; if nothing has, nothing is written.
 
+mod claims;
 mod derive;
 mod ghost;
 mod keep;

@@ -57,7 +57,8 @@ fn response(
     let owner = group.iter().copied().min_by_key(|place| {
         let claim = of(*place);
         let time = claim.first.time.map_or(i64::MAX, |time| time.0);
-        (claim.is_sidechain, time, ranks.of(place.0), *place)
+        let is_former = inputs[place.0 as usize].is_former;
+        (is_former, claim.is_sidechain, time, ranks.of(place.0), *place)
     });
     let most = group.iter().copied().filter(|place| of(*place).has_usage).max_by_key(|place| {
         let claim = of(*place);
@@ -85,7 +86,9 @@ fn response(
     let branch = claims.branch(first).map(|branch| ledger.intern(branch));
     let taken = &inputs[most.0 as usize].claims;
     let model = taken.model(usage).or(claims.model(first)).map(|model| ledger.intern(model));
-    for place in group.iter().filter(|place| **place != owner) {
+    // What a file held before it was rewritten is no replay of what it holds now.
+    let is_replay = |place: &&Place| **place != owner && !inputs[place.0 as usize].is_former;
+    for place in group.iter().filter(is_replay) {
         let session = ledger.intern(&session_of(*place).unwrap_or_default());
         *ledger.replayed.entry(session).or_default() += 1;
     }
@@ -110,7 +113,7 @@ fn response(
         tools,
         cost: None,
         confidence: Confidence::Exact,
-        replays: group.len() as u32 - 1,
+        replays: group.iter().filter(is_replay).count() as u32,
         has_source: group.iter().any(|place| inputs[place.0 as usize].has_source),
         claimed_cost: group.iter().find_map(|place| of(*place).claimed_cost),
     };

@@ -24,6 +24,15 @@ CREATE TABLE IF NOT EXISTS transcript (
     has_copies INTEGER NOT NULL DEFAULT 0
 );
 
+-- What each life of a transcript claims was used: see `Claims::save`. What was once claimed stays,
+-- also when the file is rewritten or gone.
+CREATE TABLE IF NOT EXISTS claims (
+    generation INTEGER PRIMARY KEY,
+    file INTEGER NOT NULL,
+    size INTEGER NOT NULL,
+    data BLOB NOT NULL
+);
+
 CREATE TABLE IF NOT EXISTS touch (
     file INTEGER NOT NULL,
     number INTEGER NOT NULL,
