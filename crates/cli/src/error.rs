@@ -238,7 +238,7 @@ fn message(error: &CliError) -> Message {
         CliError::Store(error) => store::message(error),
         CliError::Restore(error) => restore::message(error),
         CliError::Prices(path, error) => Message {
-            error: format!("{} is {error}", path.display()),
+            error: format!("{}: {error}", path.display()),
             hint: Some("`recount prices --json` shows the form".into()),
         },
         CliError::NoPrice(model) => Message {

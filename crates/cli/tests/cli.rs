@@ -33,5 +33,6 @@ mod cli {
     mod todos;
     mod torture;
     mod tree;
+    mod usage;
     mod watch;
 }
