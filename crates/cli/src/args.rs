@@ -112,6 +112,8 @@ pub enum Command {
     Watch(commands::watch::WatchArgs),
     Usage(commands::usage::UsageArgs),
     Prices(commands::prices::PricesArgs),
+    Time(commands::time::TimeArgs),
+    Tools(commands::tools::ToolsArgs),
 }
 
 #[cfg(test)]

@@ -20,7 +20,9 @@ pub mod search;
 pub mod segments;
 pub mod show;
 pub mod sync;
+pub mod time;
 pub mod todos;
+pub mod tools;
 pub mod tree;
 pub mod usage;
 pub mod watch;
@@ -52,6 +54,8 @@ pub fn run(command: &Command, run: &mut Run) -> Result<Answer, CliError> {
         Command::Related(args) => related::run(args, run),
         Command::Usage(args) => usage::run(args, run),
         Command::Prices(args) => prices::run(args, run),
+        Command::Time(args) => time::run(args, run),
+        Command::Tools(args) => tools::run(args, run),
         Command::Watch(args) => watch::run(args, run),
     }
 }

@@ -16,6 +16,8 @@ pub mod price;
 pub mod record;
 pub mod related;
 pub mod show;
+pub mod timing;
 pub mod todo;
+pub mod tools;
 pub mod tree;
 pub mod usage;

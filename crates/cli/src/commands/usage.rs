@@ -299,7 +299,7 @@ pub fn dollars(micro: u64) -> String {
 }
 
 /// So much of the widest bar, in eighths of a character.
-fn bar(part: u64, most: u64) -> String {
+pub fn bar(part: u64, most: u64) -> String {
     const WIDTH: u64 = 16;
     if most == 0 || part == 0 {
         return String::new();
