@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use transcript::entry::Entry;
 use transcript::id::Key;
+use transcript::prompt;
 use transcript::session::{Node, Role, Session};
 use transcript::source::Source;
 use transcript::time::Time;
@@ -24,7 +25,8 @@ pub struct TurnTime {
     pub model: i64,
     /// Each tool worked, by name.
     pub tools: BTreeMap<String, i64>,
-    /// A call waited, mostly for permission: of tools that tell how long they took themselves.
+    /// A call waited for the person: a question, a plan to approve, or a permission, which is
+    /// known of tools that tell how long they took themselves.
     pub waiting: i64,
     /// The API failed and was asked again.
     pub retries: i64,
@@ -78,6 +80,8 @@ pub fn timing(session: &Session, sources: &[Source], slowest: usize) -> Timing {
     let mut timing = Timing::default();
     let mut turn = TurnTime::default();
     let mut last: Option<Time> = None;
+    // Nothing is asked, or all is answered.
+    let mut is_idle = true;
     for (at, node) in nodes.iter().enumerate().filter(|(at, _)| session.counts(*at)) {
         let Some(time) = node.time().filter(|_| !matches!(node.role, Role::Bookkeeping)) else {
             continue;
@@ -91,22 +95,30 @@ pub fn timing(session: &Session, sources: &[Source], slowest: usize) -> Timing {
             let done = std::mem::take(&mut turn);
             timing.turns.extend((done.working() > 0 || done.turn > 0).then_some(done));
             let said = crate::record::said(&Entry::of(&bytes(node), 0)).unwrap_or_default();
+            let said = prompt::command_line(&said).unwrap_or(said);
             turn.turn = number;
             turn.prompt = said.split_whitespace().collect::<Vec<_>>().join(" ");
+            is_idle = false;
             turn.start = Some(time);
             continue;
         }
         match node.role {
-            Role::Answer | Role::Thinking | Role::Call => turn.model += gap,
+            Role::Answer | Role::Thinking | Role::Call => {
+                turn.model += gap;
+                is_idle = node.role == Role::Answer && node.ends_turn();
+            }
             Role::ApiError => turn.retries += gap,
             Role::Result => {
                 let call = results.get(&at);
                 let tool = call.map_or("", |call| session.tool(call));
-                let own = own_time(&bytes(node)).map_or(gap, |own| own.clamp(0, gap));
+                let own = match tool {
+                    "AskUserQuestion" | "ExitPlanMode" => 0,
+                    _ => own_time(&bytes(node)).map_or(gap, |own| own.clamp(0, gap)),
+                };
                 *turn.tools.entry(tool.to_owned()).or_default() += own;
                 turn.waiting += gap - own;
             }
-            role if role.is_person() => turn.person += gap,
+            role if role.is_person() || is_idle => turn.person += gap,
             _ => turn.other += gap,
         }
     }
@@ -152,4 +164,75 @@ fn slow(session: &Session, bytes: &dyn Fn(&Node) -> Vec<u8>, most: usize) -> Vec
         }
     };
     calls.into_iter().map(told).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use transcript::session::{Builder, Options};
+
+    use super::*;
+
+    fn at(second: u32, uuid: &str, parent: &str, rest: &str) -> String {
+        let parent = if parent.is_empty() { "null".into() } else { format!("\"{parent}\"") };
+        format!(
+            r#"{{"parentUuid":{parent},"uuid":"{uuid}","sessionId":"s","timestamp":"2026-04-20T10:{:02}:{:02}Z",{rest}}}
+"#,
+            second / 60,
+            second % 60
+        )
+    }
+
+    fn call(tool: &str, id: &str) -> String {
+        format!(
+            r#""type":"assistant","message":{{"id":"m-{id}","role":"assistant","content":[{{"type":"tool_use","id":"{id}","name":"{tool}","input":{{"command":"make"}}}}],"stop_reason":"tool_use"}}"#
+        )
+    }
+
+    fn result(id: &str, more: &str) -> String {
+        format!(
+            r#""type":"user","message":{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"{id}","content":"ok"}}]}}{more}"#
+        )
+    }
+
+    #[test]
+    fn every_moment_is_counted_once() {
+        let prompt =
+            |text: &str| format!(r#""type":"user","message":{{"role":"user","content":"{text}"}}"#);
+        let end = r#""type":"assistant","message":{"id":"m-e","role":"assistant","content":[{"type":"text","text":"done"}],"stop_reason":"end_turn"}"#;
+        let event = r#""type":"system","subtype":"turn_duration","durationMs":5"#;
+        let text = [
+            at(0, "a", "", &prompt("build it")),
+            at(10, "b", "a", &call("Bash", "t1")),
+            at(40, "c", "b", &result("t1", "")),
+            at(45, "d", "c", &call("WebFetch", "t2")),
+            // It took 2 of the 12 seconds itself: the rest it waited.
+            at(57, "e", "d", &result("t2", r#","toolUseResult":{"durationMs":2000,"url":"x"}"#)),
+            at(60, "f", "e", end),
+            at(63, "g", "f", event),
+            at(100, "h", "g", &prompt("and now?")),
+            at(104, "i", "h", &call("AskUserQuestion", "t3")),
+            at(134, "j", "i", &result("t3", "")),
+        ]
+        .concat();
+        let mut file = tempfile::NamedTempFile::new().expect("a file");
+        file.write_all(text.as_bytes()).expect("written");
+        let mut builder = Builder::new();
+        builder.read(text.as_bytes()).expect("reads");
+        let session = builder.finish(&Options::default());
+        let sources = [Source::open(file.path()).expect("opens")];
+        let timing = timing(&session, &sources, 1);
+        let [first, second] = &timing.turns[..] else { panic!("two turns: {timing:?}") };
+        assert_eq!((first.turn, first.prompt.as_str()), (1, "build it"));
+        assert_eq!(first.model, 10_000 + 5_000 + 3_000);
+        let tools = |turn: &TurnTime| turn.tools.clone().into_iter().collect::<Vec<_>>();
+        assert_eq!(tools(first), [("Bash".to_owned(), 30_000), ("WebFetch".to_owned(), 2_000)]);
+        assert_eq!((first.waiting, first.other, first.person), (10_000, 0, 40_000));
+        assert_eq!((second.model, second.waiting, second.person), (4_000, 30_000, 0));
+        let all: i64 = timing.turns.iter().map(|turn| turn.working() + turn.person).sum();
+        assert_eq!(all, 134_000);
+        let slow = &timing.slowest[0];
+        assert_eq!((slow.tool.as_str(), slow.latency, slow.entry), ("Bash", 30_000, 2));
+    }
 }

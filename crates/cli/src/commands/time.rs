@@ -15,9 +15,9 @@ use crate::wire;
 /// calls.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The time between two entries belongs to whoever wrote the second one. WAITING is known only of
-tools that say how long they took themselves: the rest of such a call was mostly waiting for
-permission. Of other tools it is part of the tool.
+The time between two entries belongs to whoever wrote the second one. WAITING is for you: a
+question, a plan to approve, a permission. A permission can be told only of tools that say how
+long they took themselves; of others it is part of the tool.
 
 Examples:
   recount time latest

@@ -23,7 +23,8 @@ pub struct TurnTiming<'a> {
     model_ms: i64,
     /// Each tool worked, by name.
     tools_ms: &'a BTreeMap<String, i64>,
-    /// Calls waited, mostly for permission; known only of tools that say how long they took.
+    /// Calls waited for the person: a question, a plan, or a permission, which is known only of
+    /// tools that say how long they took.
     waiting_ms: i64,
     /// The API failed and was asked again.
     retries_ms: i64,
