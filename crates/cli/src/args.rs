@@ -112,6 +112,7 @@ pub enum Command {
     Watch(commands::watch::WatchArgs),
     Usage(commands::usage::UsageArgs),
     Prices(commands::prices::PricesArgs),
+    Statusline(commands::statusline::StatuslineArgs),
     Time(commands::time::TimeArgs),
     Tools(commands::tools::ToolsArgs),
 }

@@ -19,6 +19,7 @@ pub mod restore;
 pub mod search;
 pub mod segments;
 pub mod show;
+pub mod statusline;
 pub mod sync;
 pub mod time;
 pub mod todos;
@@ -56,6 +57,7 @@ pub fn run(command: &Command, run: &mut Run) -> Result<Answer, CliError> {
         Command::Prices(args) => prices::run(args, run),
         Command::Time(args) => time::run(args, run),
         Command::Tools(args) => tools::run(args, run),
+        Command::Statusline(args) => statusline::run(args, run),
         Command::Watch(args) => watch::run(args, run),
     }
 }

@@ -77,6 +77,8 @@ pub enum CliError {
     Restore(RestoreError),
     /// A file is no table of prices.
     Prices(std::path::PathBuf, report::price::TableError),
+    /// Standard input is no status of Claude Code.
+    NoStatus(String),
     /// A model that has no price.
     NoPrice(String),
     /// A zone that is not known.
@@ -240,6 +242,10 @@ fn message(error: &CliError) -> Message {
         CliError::Prices(path, error) => Message {
             error: format!("{}: {error}", path.display()),
             hint: Some("`recount prices --json` shows the form".into()),
+        },
+        CliError::NoStatus(why) => Message {
+            error: format!("Standard input is no status of Claude Code: {why}"),
+            hint: Some("Claude Code runs it: `recount help statusline` shows the setting".into()),
         },
         CliError::NoPrice(model) => Message {
             error: format!("There is no price for `{model}`"),

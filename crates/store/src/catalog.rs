@@ -217,6 +217,27 @@ impl Catalog {
         read().map_err(self.failed())
     }
 
+    /// As [`Catalog::claims`], of the sessions that were active since then only, with how much of
+    /// the file they are from.
+    pub fn recent_claims(&self, since: Time) -> Result<Vec<(FileId, u64, Claims)>, CatalogError> {
+        let mut all = Vec::new();
+        let read = || {
+            let mut rows = self.db.prepare(
+                "SELECT claims.file, claims.size, claims.data FROM session
+                 JOIN file ON file.session = session.id
+                 JOIN claims ON claims.generation = file.generation WHERE session.last >= ?1",
+            )?;
+            let mut rows = rows.query([since.0])?;
+            while let Some(row) = rows.next()? {
+                if let Some(claims) = claims(row.get_ref(2)?.as_blob()?) {
+                    all.push((row.get(0)?, row.get::<_, i64>(1)?.cast_unsigned(), claims));
+                }
+            }
+            Ok(all)
+        };
+        read().map_err(self.failed())
+    }
+
     /// How much of each life of a transcript its claims are from.
     pub fn claimed(&self) -> Result<Vec<(i64, u64)>, CatalogError> {
         let read = || {

@@ -218,3 +218,45 @@ fn prices_are_added_and_never_lost() {
     hint: `recount prices --json` shows the form
     ");
 }
+
+#[test]
+fn the_status_line_has_costs_of_session_and_day() {
+    let (case, path, first) = case();
+    let now = "2026-04-20";
+    let transcript = case.claude().join(&path);
+    let status = format!(
+        r#"{{"session_id":"{A}","transcript_path":{:?},"model":{{"id":"claude-opus-5-5","display_name":"Opus 5.5"}},"cost":{{"total_cost_usd":9.5}}}}"#,
+        transcript.display().to_string()
+    );
+    let line = |status: &str| {
+        let output =
+            case.command().arg("statusline").write_stdin(status.to_owned()).output().unwrap();
+        case.shown(&output)
+    };
+    // What is not in a store yet is read from the session's own file: 4 + 1.005 dollars.
+    insta::assert_snapshot!(line(&status), @r"
+    exit 0
+    --- stdout
+    Opus 5.5 · 0% left · session $5.01
+    ");
+    case.run("sync");
+    let more = response("u4", "m4", now, "claude-opus-5-5", 0);
+    case.write(&path, &(first.clone() + &more));
+    // The store has nothing of the last two days: the file is read, which now has 4 + 4 dollars.
+    insta::assert_snapshot!(line(&status), @r"
+    exit 0
+    --- stdout
+    Opus 5.5 · 0% left · session $8.00 · today $0
+    ");
+    insta::assert_snapshot!(line("{}"), @r"
+    exit 0
+    --- stdout
+    today $0
+    ");
+    insta::assert_snapshot!(line("no"), @r"
+    exit 2
+    --- stderr
+    error: Standard input is no status of Claude Code: expected ident at line 1 column 2
+    hint: Claude Code runs it: `recount help statusline` shows the setting
+    ");
+}

@@ -122,3 +122,7 @@ CREATE VIEW IF NOT EXISTS owned AS
     FROM file f JOIN session s ON s.id = f.session
     UNION ALL
     SELECT g.id + 4294967296, g.session, g.project, NULL, '' FROM ghost g WHERE g.prompts > 0;
+
+-- What happened lately is asked for by the status line, which has a few milliseconds.
+CREATE INDEX IF NOT EXISTS session_last ON session (last);
+CREATE INDEX IF NOT EXISTS file_session ON file (session);
