@@ -141,18 +141,21 @@ pub struct Totals {
     pub by_confidence: [(u64, u64); 4],
     /// Requests whose lines are no longer in the Claude folder.
     pub without_source: u64,
+    /// What was added, by confidence: a part of a shared response need not have a request.
+    shares: [u64; 4],
 }
 
 impl Totals {
     /// In micro-dollars; `None` if nothing of it has a price.
     pub fn cost(&self) -> Option<u64> {
-        let unpriced = self.by_confidence[Confidence::Unpriced as usize].0;
-        (self.requests == 0 || unpriced < self.requests).then_some(self.cost)
+        let unpriced = self.shares[Confidence::Unpriced as usize];
+        let all: u64 = self.shares.iter().sum();
+        (all == 0 || unpriced < all).then_some(self.cost)
     }
 
     /// How sure the sum is. If some of it has no price, the sum is what it is at least.
     pub fn confidence(&self) -> Confidence {
-        let is_there = |confidence: Confidence| self.by_confidence[confidence as usize].0 > 0;
+        let is_there = |confidence: Confidence| self.shares[confidence as usize] > 0;
         match self.cost() {
             None => Confidence::Unpriced,
             Some(_) if is_there(Confidence::Unpriced) => Confidence::LowerBound,
@@ -192,6 +195,7 @@ impl Totals {
         self.cost += cost;
         let counted = &mut self.by_confidence[response.confidence as usize];
         *counted = (counted.0 + requests, counted.1 + cost);
+        self.shares[response.confidence as usize] += 1;
         self.without_source += if response.has_source { 0 } else { requests };
     }
 }
