@@ -5,6 +5,8 @@
 
 pub mod block;
 mod join;
+#[cfg(test)]
+mod tests;
 mod view;
 
 use hashbrown::HashMap;
