@@ -6,6 +6,7 @@
 mod cli {
     mod archive;
     mod case;
+    mod conformance;
     mod doctor;
     mod equal;
     mod errors;

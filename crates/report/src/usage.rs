@@ -5,6 +5,8 @@
 
 pub mod block;
 mod join;
+#[cfg(test)]
+mod tests;
 mod view;
 
 use hashbrown::HashMap;
@@ -136,8 +138,7 @@ impl Ledger {
         for response in &mut self.responses {
             let own = response.model.map_or("", |name| &self.names[name as usize]);
             let (cost, confidence) = join::price(
-                prices,
-                model.unwrap_or(own),
+                prices.find(model.unwrap_or(own)),
                 day.or(response.time),
                 response,
                 response.confidence == Confidence::LowerBound,
