@@ -5,6 +5,7 @@
 //! against a target. Results go to `bench/runs/`, without names of hosts or folders.
 
 mod command;
+mod count;
 mod home;
 pub mod measure;
 mod parse;
@@ -21,7 +22,7 @@ use record::Report;
 use testkit::Shape;
 use tool::Recount;
 
-const USAGE: &str = "usage: xtask bench [list|errors|parse|memory|tail|sync|again|archive|search]... [--size 500MB] [--home DIR] [--runs 5] [--big]";
+const USAGE: &str = "usage: xtask bench [list|errors|parse|memory|tail|sync|again|archive|search|usage]... [--size 500MB] [--home DIR] [--runs 5] [--big]";
 /// The home for `memory` and `tail`, and the one file in it that is nearly a third.
 const BIG: u64 = 5_000_000_000;
 const HUGE_FILE: u64 = 1_400_000_000;
@@ -49,8 +50,8 @@ pub fn run(args: &[String], here: &Path) -> Result<(), String> {
 }
 
 /// The benchmarks there are.
-const NAMES: [&str; 9] =
-    ["list", "errors", "parse", "memory", "tail", "sync", "again", "archive", "search"];
+const NAMES: [&str; 10] =
+    ["list", "errors", "parse", "memory", "tail", "sync", "again", "archive", "search", "usage"];
 
 fn one(name: &str, options: &Options, recount: &Recount) -> Result<Vec<Report>, String> {
     let runs = options.runs;
@@ -58,6 +59,7 @@ fn one(name: &str, options: &Options, recount: &Recount) -> Result<Vec<Report>, 
         "list" => each(options, &SHAPES, |home| command::list(home, recount, runs))?,
         "errors" => vec![command::errors(&options.home(Shape::Seeds)?, recount, runs)?],
         "parse" => each(options, &[Shape::Seeds, Shape::Lean], |home| parse::parse(home, runs))?,
+        "usage" => vec![count::usage(&options.home(Shape::Seeds)?, recount, runs)?],
         "sync" => vec![store::sync(&options.home(Shape::Seeds)?, recount, runs)?],
         "again" => vec![store::again(&options.home_of(Shape::ManySmall, MANY)?, recount, runs)?],
         "archive" => vec![store::archive(&options.home_of(Shape::Seeds, FEW)?, recount)?],

@@ -1,5 +1,5 @@
-//! What a contributor runs: checks, fuzzing, benchmarks, corpora, docs. All commands run from the
-//! root of the repository, wherever they were called.
+//! What a contributor runs: checks, fuzzing, torture, benchmarks, corpora, docs. All commands run
+//! from the root of the repository, wherever they were called.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -10,12 +10,14 @@ mod check;
 mod corpus;
 mod docs;
 mod fuzz;
+mod torture;
 
 const USAGE: &str = "\
 usage: cargo xtask check [--fast]
        cargo xtask fuzz [--seconds 60] [TARGET...]
        cargo xtask bench [NAME...] [--size 500MB] [--home DIR] [--runs 5] [--big]
        cargo xtask corpus --shape seeds|lean|many|huge|hard|demo --to DIR …
+       cargo xtask torture [--kills 2000] [--seed 1]
        cargo xtask docs [--check]";
 
 fn main() -> ExitCode {
@@ -45,6 +47,7 @@ fn run(args: &[String]) -> Result<(), String> {
         #[cfg(unix)]
         "measure" => bench::measure::run(rest),
         "corpus" => corpus::run(rest),
+        "torture" => torture::run(rest),
         "docs" => docs::run(rest),
         _ => Err(USAGE.into()),
     }

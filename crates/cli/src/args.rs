@@ -114,6 +114,9 @@ pub enum Command {
     Prices(commands::prices::PricesArgs),
     Storage(commands::storage::StorageArgs),
     Clean(commands::clean::CleanArgs),
+    Statusline(commands::statusline::StatuslineArgs),
+    Time(commands::time::TimeArgs),
+    Tools(commands::tools::ToolsArgs),
 }
 
 #[cfg(test)]

@@ -20,9 +20,12 @@ pub mod restore;
 pub mod search;
 pub mod segments;
 pub mod show;
+pub mod statusline;
 pub mod storage;
 pub mod sync;
+pub mod time;
 pub mod todos;
+pub mod tools;
 pub mod tree;
 pub mod usage;
 pub mod watch;
@@ -56,6 +59,9 @@ pub fn run(command: &Command, run: &mut Run) -> Result<Answer, CliError> {
         Command::Prices(args) => prices::run(args, run),
         Command::Storage(args) => storage::run(args, run),
         Command::Clean(args) => clean::run(args, run),
+        Command::Time(args) => time::run(args, run),
+        Command::Tools(args) => tools::run(args, run),
+        Command::Statusline(args) => statusline::run(args, run),
         Command::Watch(args) => watch::run(args, run),
     }
 }

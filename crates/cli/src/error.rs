@@ -81,6 +81,8 @@ pub enum CliError {
     Restore(RestoreError),
     /// A file is no table of prices.
     Prices(std::path::PathBuf, report::price::TableError),
+    /// Standard input is no status of Claude Code.
+    NoStatus(String),
     /// A model that has no price.
     NoPrice(String),
     /// A zone that is not known.
@@ -243,8 +245,12 @@ fn message(error: &CliError) -> Message {
         CliError::Clean(error) => clean::message(error),
         CliError::Restore(error) => restore::message(error),
         CliError::Prices(path, error) => Message {
-            error: format!("{} is {error}", path.display()),
+            error: format!("{}: {error}", path.display()),
             hint: Some("`recount prices --json` shows the form".into()),
+        },
+        CliError::NoStatus(why) => Message {
+            error: format!("Standard input is no status of Claude Code: {why}"),
+            hint: Some("Claude Code runs it: `recount help statusline` shows the setting".into()),
         },
         CliError::NoPrice(model) => Message {
             error: format!("There is no price for `{model}`"),

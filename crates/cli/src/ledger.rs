@@ -1,12 +1,15 @@
 //! The ledger for commands that count: the claims of all files, owned and priced.
 
 use std::collections::HashSet;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use hashbrown::HashMap;
 use rayon::prelude::*;
 use report::price::Prices;
 use report::usage::{Dimension, Input, Ledger};
+use store::archive::{Access, Archive, FileRow, GenerationId, path_of};
+use store::catalog::Catalog;
 use transcript::entry::Entry;
 use transcript::id::Key;
 use transcript::layout::{self, Found, Problem};
@@ -18,6 +21,7 @@ use transcript::usage::Claims;
 use crate::error::CliError;
 use crate::read;
 use crate::run::Run;
+use crate::stored::Update;
 
 /// The kinds of subagents by their ids.
 pub type Agents = HashMap<String, String>;
@@ -28,27 +32,46 @@ pub type Prs = HashMap<String, Vec<(Option<Time>, String)>>;
 pub struct Counted {
     /// The responses.
     pub ledger: Ledger,
-    /// The files, as the ledger counts them.
-    pub files: Vec<Found>,
+    files: Files,
+}
+
+/// The files, as the ledger counts them.
+enum Files {
+    /// In the Claude folders, or as they are kept.
+    Found(Vec<Found>),
+    /// In the store: their paths and which of their lives it is.
+    Kept(Archive, Vec<(PathBuf, GenerationId)>),
 }
 
 impl Counted {
     /// The path of a file, and the number of the line that begins at `offset`, from 1; 0 if it
     /// can't be read any more.
     pub fn line(&self, file: u32, offset: u64) -> (String, u64) {
-        let found = &self.files[file as usize];
-        let number = || -> Option<u64> {
-            let source = found.open().ok()?;
-            let mut before = std::io::Read::take(source.reader(0), offset);
-            let (mut lines, mut block) = (1, vec![0; 1 << 20]);
-            loop {
-                match std::io::Read::read(&mut before, &mut block).ok()? {
-                    0 => return Some(lines),
-                    n => lines += memchr::memchr_iter(b'\n', &block[..n]).count() as u64,
-                }
+        let at = file as usize;
+        let (path, number) = match &self.files {
+            Files::Found(files) => {
+                let source = files[at].open().ok();
+                let lines = source.and_then(|source| lines(source.reader(0), offset));
+                (&files[at].path, lines)
+            }
+            Files::Kept(archive, files) => {
+                let (path, generation) = &files[at];
+                (path, lines(archive.content(*generation), offset))
             }
         };
-        (found.path.display().to_string(), number().unwrap_or(0))
+        (path.display().to_string(), number.unwrap_or(0))
+    }
+}
+
+/// The number of the line that begins at `offset`.
+fn lines(input: impl Read, offset: u64) -> Option<u64> {
+    let mut before = input.take(offset);
+    let (mut lines, mut block) = (1, vec![0; 1 << 20]);
+    loop {
+        match before.read(&mut block).ok()? {
+            0 => return Some(lines),
+            n => lines += memchr::memchr_iter(b'\n', &block[..n]).count() as u64,
+        }
     }
 }
 
@@ -67,11 +90,56 @@ impl Run {
         Ok(prices)
     }
 
-    /// Everything that was used, priced.
+    /// Everything that was used, priced: from the store if there is one that is up to date, else
+    /// from the files.
     pub fn counted(&mut self, prices: &Prices) -> Result<Counted, CliError> {
-        let (files, inputs) = self.claims()?;
+        let (files, inputs) = match self.kept_claims()? {
+            Some(kept) => kept,
+            None => {
+                let (files, inputs) = self.claims()?;
+                (Files::Found(files), inputs)
+            }
+        };
         let ledger = Ledger::new(&inputs, prices);
         Ok(Counted { ledger, files })
+    }
+
+    /// What the store has of the Claude folders that are asked about; `None` if there is none, or
+    /// if bringing it up to date would take longer than reading the files.
+    fn kept_claims(&mut self) -> Result<Option<(Files, Vec<Input>)>, CliError> {
+        if !self.store()?.exists() || !matches!(self.update()?, Update::Done) {
+            return Ok(None);
+        }
+        let store = self.store()?;
+        let Some(catalog) = Catalog::read(store.folder())? else { return Ok(None) };
+        let archive = store.archive(Access::Read)?;
+        let roots: Vec<Vec<u8>> = self
+            .roots()?
+            .into_iter()
+            .map(|root| root.canonicalize().unwrap_or(root).into_os_string().into_encoded_bytes())
+            .collect();
+        let rows =
+            archive.files()?.into_iter().filter(|row| roots.iter().any(|r| **r == *row.home));
+        let rows: HashMap<i64, FileRow> = rows.map(|row| (row.file.0, row)).collect();
+        let (mut files, mut inputs) = (Vec::new(), Vec::new());
+        for (file, generation, claims) in catalog.claims()? {
+            let Some(row) = rows.get(&file) else { continue };
+            let kind = layout::classify(&path_of(&row.rel));
+            if !kind.is_transcript() {
+                continue;
+            }
+            let is_former = row.generation.0 != generation;
+            inputs.push(Input {
+                kind,
+                path: row.path(),
+                created: row.stat.created.map(Time),
+                has_source: !is_former && !row.gone,
+                is_former,
+                claims,
+            });
+            files.push((row.path(), GenerationId(generation)));
+        }
+        Ok(Some((Files::Kept(archive, files), inputs)))
     }
 
     /// What a view needs beside the ledger: the kinds of subagents by their ids, the pull
@@ -136,6 +204,7 @@ impl Run {
                 path: file.path.clone(),
                 created: file.created,
                 has_source: file.kept.is_none(),
+                is_former: false,
                 claims,
             });
             found.push(file);

@@ -1,24 +1,29 @@
 //! The store for commands that ask it: which sessions are in it, and which files are whose.
 //!
-//! Nothing is brought up to date here. Only the sample's store is made on the spot: it is a new
-//! one each time, and would else be empty.
+//! Commands that must not be behind bring it up to date first, as far as that is a matter of a
+//! moment. The sample's store is made on the spot: it is a new one each time, and would else be
+//! empty.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
 use std::sync::Mutex;
 
 use store::archive::{Access, Archive, FileRow, path_of};
 use store::catalog::{Catalog, SessionRow};
+use store::find::Finder;
 use store::folder::Store;
-use store::sync;
+use store::sync::{self, SyncError};
 use transcript::id::{AgentId, SessionId};
-use transcript::layout::{FileKind, classify};
+use transcript::layout::{FileKind, Problem, classify};
 use transcript::path::RecordedPath;
+use transcript::time::Time;
 
 use crate::commands::sync::{Bar, homes, now};
 use crate::error::{CliError, StoreError};
 use crate::name::{self, Candidate, Noun, SessionName};
 use crate::run::Run;
+use crate::terminal::format::size;
 
 /// An open store.
 pub struct Stored {
@@ -26,6 +31,21 @@ pub struct Stored {
     pub archive: Archive,
     /// What the files say.
     pub catalog: Catalog,
+}
+
+/// Nobody waits longer than for so many bytes if there is an answer without them.
+const AT_ONCE: u64 = 32 << 20;
+
+/// What came of bringing the store up to date.
+pub enum Update {
+    /// It is.
+    Done,
+    /// Another process does it.
+    Locked,
+    /// It would take long: so many bytes are new since then.
+    Behind(u64, Time),
+    /// Nothing can be written, but what is there can be read.
+    Unwritable(SyncError),
 }
 
 /// A file in the archive and what it is.
@@ -40,6 +60,68 @@ pub struct StoredFile {
 }
 
 impl Run {
+    /// Brings the store up to date, unless another process does or it would take long.
+    pub fn update(&mut self) -> Result<Update, CliError> {
+        let store = self.store()?;
+        let homes = homes(self)?;
+        let bar = Bar { quiet: self.is_quiet(), progress: Mutex::new(None) };
+        let options = sync::Options { at_once: Some(AT_ONCE), ..sync::Options::new(now(self)) };
+        let done = sync::sync(&store, &homes, options, &bar);
+        drop(bar);
+        let is_readable = || matches!(Finder::open(&store), Ok(Some(_)));
+        match done {
+            Ok((_, problems)) => {
+                problems.into_iter().for_each(|problem| self.talk.skip(problem));
+                Ok(Update::Done)
+            }
+            Err(SyncError::Locked) => Ok(Update::Locked),
+            Err(SyncError::Behind { bytes, since }) => Ok(Update::Behind(bytes, since)),
+            Err(error) if (error.is_full() || error.is_read_only()) && is_readable() => {
+                Ok(Update::Unwritable(error))
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The store, as up to date as can be in a moment; says so if it is not.
+    pub fn current_store(&mut self) -> Result<Store, CliError> {
+        let store = self.store()?;
+        match self.update()? {
+            Update::Done => {}
+            Update::Locked => {
+                let note = "Another recount is reading new lines; they are not searched yet";
+                self.talk.note(note.into());
+            }
+            Update::Behind(bytes, since) => {
+                let (bytes, since) = (size(bytes), self.clock.near(since));
+                let then = match self.sync_behind(&store) {
+                    Ok(()) => "they are being read now",
+                    Err(_) => "`recount sync` reads them",
+                };
+                self.talk.note(format!("This is as of {since}: {bytes} are new; {then}"));
+            }
+            Update::Unwritable(error) => {
+                self.talk.note(format!("New lines are not searched: {error}"));
+            }
+        }
+        Ok(store)
+    }
+
+    /// Starts a sync that goes on when this command has answered.
+    fn sync_behind(&mut self, store: &Store) -> Result<(), CliError> {
+        let failed = |error| CliError::Read(Problem::new("recount", error));
+        let mut command = Command::new(std::env::current_exe().map_err(failed)?);
+        command.arg("--quiet").arg("--store").arg(store.folder());
+        for root in self.roots()? {
+            command.arg("--claude-dir").arg(root);
+        }
+        command.arg("sync").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        // The interrupt of the terminal is for the command that the person sees.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        command.spawn().map(drop).map_err(failed)
+    }
+
     /// The archive of the store.
     pub fn archive(&mut self, access: Access) -> Result<Archive, CliError> {
         let store = self.filled_store()?;

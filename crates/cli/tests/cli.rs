@@ -7,14 +7,21 @@ mod cli {
     mod archive;
     mod case;
     mod clean;
+    mod conformance;
     mod doctor;
+    mod equal;
     mod errors;
     mod failed_calls;
+    mod fault;
     mod file;
     mod ghost;
     mod help;
     mod history;
     mod hostile;
+    // What a store says, as the tests of the store itself tell it.
+    #[allow(dead_code)]
+    #[path = "../../../store/tests/sync/kit.rs"]
+    mod kit;
     mod list;
     mod log;
     mod plans;
@@ -29,5 +36,6 @@ mod cli {
     mod todos;
     mod torture;
     mod tree;
+    mod usage;
     mod watch;
 }

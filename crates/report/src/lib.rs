@@ -18,6 +18,8 @@ pub mod record;
 pub mod related;
 pub mod show;
 pub mod storage;
+pub mod timing;
 pub mod todo;
+pub mod tools;
 pub mod tree;
 pub mod usage;

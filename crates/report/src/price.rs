@@ -81,6 +81,21 @@ impl Prices {
         web_searches: u32,
     ) -> Option<Priced<'_>> {
         let (model, is_by_rule) = self.find(model)?;
+        model.price(is_by_rule, time, tokens, mode, web_searches)
+    }
+}
+
+impl Model {
+    /// The price of one request; whether the model is known by a rule only makes it less sure.
+    pub fn price(
+        &self,
+        is_by_rule: bool,
+        time: Option<Time>,
+        tokens: &Tokens,
+        mode: Mode,
+        web_searches: u32,
+    ) -> Option<Priced<'_>> {
+        let model = self;
         let period = model.period(time)?;
         let long = period.long.as_ref().filter(|(over, _)| tokens.prompt() > *over);
         let rates = long.map_or(&period.rates, |(_, rates)| rates);

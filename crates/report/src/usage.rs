@@ -5,6 +5,8 @@
 
 pub mod block;
 mod join;
+#[cfg(test)]
+mod tests;
 mod view;
 
 use hashbrown::HashMap;
@@ -28,6 +30,8 @@ pub struct Input {
     pub created: Option<Time>,
     /// Whether the lines are still in the Claude folder, in this file.
     pub has_source: bool,
+    /// Whether it is what the file held before it was rewritten.
+    pub is_former: bool,
     /// What it claims.
     pub claims: Claims,
 }
@@ -134,8 +138,7 @@ impl Ledger {
         for response in &mut self.responses {
             let own = response.model.map_or("", |name| &self.names[name as usize]);
             let (cost, confidence) = join::price(
-                prices,
-                model.unwrap_or(own),
+                prices.find(model.unwrap_or(own)),
                 day.or(response.time),
                 response,
                 response.confidence == Confidence::LowerBound,

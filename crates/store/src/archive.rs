@@ -36,7 +36,9 @@ pub use build::{EDGE, Edge, EncodedPack, PACK_SIZE, PackBuilder, SYNC_LEVEL};
 pub use compact::{Compacted, Effort, FULL_LEVEL, FULL_SIZE};
 pub use error::ArchiveError;
 use error::At;
+pub(crate) use error::is_out_of_room;
 pub use hash::Hash;
+pub(crate) use open::connect_read;
 pub use read::Content;
 pub use row::path_of;
 pub use row::{Ending, FileId, FileRow, GenerationId, GenerationRow, Known, PackId, Stat};
@@ -69,13 +71,16 @@ pub struct Archive {
     connection: Connection,
     path: PathBuf,
     cache: RefCell<read::Cache>,
+    /// What to ask for to know when a file was made: older archives don't.
+    created: &'static str,
 }
 
 impl Archive {
     /// Opens the archive at `path`.
     pub fn open(path: &Path, access: Access) -> Result<Self, ArchiveError> {
         let connection = open::open(path, access)?;
-        Ok(Self { connection, path: path.to_path_buf(), cache: RefCell::default() })
+        let created = if open::has_created(&connection).at(path)? { "created" } else { "NULL" };
+        Ok(Self { connection, path: path.to_path_buf(), cache: RefCell::default(), created })
     }
 
     /// The same archive once more, for reading on another thread.
@@ -98,11 +103,12 @@ impl Archive {
         let mut files: Vec<Option<FileRow>> = names.iter().map(|_| None).collect();
         let mut query = self
             .connection
-            .prepare_cached(
+            .prepare_cached(&format!(
                 "SELECT file, id, number, size, device, inode, mtime_ns, ended IS NOT NULL,
-                    head_length, head, tail_length, tail
+                    head_length, head, tail_length, tail, {}
                  FROM generation ORDER BY id",
-            )
+                self.created
+            ))
             .at(&self.path)?;
         let mut rows = query.query([]).at(&self.path)?;
         while let Some(row) = rows.next().at(&self.path)? {
@@ -134,15 +140,18 @@ impl Archive {
 
     /// One file with its current generation.
     pub fn file(&self, file: FileId) -> Result<Option<FileRow>, ArchiveError> {
-        let sql = "SELECT g.file, g.id, g.number, g.size, g.device, g.inode, g.mtime_ns,
-                g.ended IS NOT NULL, g.head_length, g.head, g.tail_length, g.tail,
+        let sql = format!(
+            "SELECT g.file, g.id, g.number, g.size, g.device, g.inode, g.mtime_ns,
+                g.ended IS NOT NULL, g.head_length, g.head, g.tail_length, g.tail, {},
                 home.path, file.rel
              FROM generation g JOIN file ON file.id = g.file JOIN home ON home.id = file.home
-             WHERE g.file = ?1 ORDER BY g.number DESC LIMIT 1";
+             WHERE g.file = ?1 ORDER BY g.number DESC LIMIT 1",
+            self.created
+        );
         let ask = || {
-            let mut query = self.connection.prepare_cached(sql)?;
+            let mut query = self.connection.prepare_cached(&sql)?;
             let row =
-                query.query_row([file], |row| file_row(row, file, (row.get(12)?, row.get(13)?)));
+                query.query_row([file], |row| file_row(row, file, (row.get(13)?, row.get(14)?)));
             row.optional()
         };
         ask().at(&self.path)
@@ -158,6 +167,18 @@ impl Archive {
             )
             .at(&self.path)?;
         query.query_map([file], generation_row).and_then(Iterator::collect).at(&self.path)
+    }
+
+    /// Every life of every file: the file, the life, how many bytes are kept of it.
+    pub fn lives(&self) -> Result<Vec<(FileId, GenerationId, u64)>, ArchiveError> {
+        let mut query = self
+            .connection
+            .prepare_cached("SELECT file, id, size FROM generation ORDER BY id")
+            .at(&self.path)?;
+        let rows = query.query_map([], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get::<_, i64>(2)?.cast_unsigned()))
+        });
+        rows.and_then(Iterator::collect).at(&self.path)
     }
 
     /// The names a file had before, with the time until which it had them, the oldest first.
@@ -203,6 +224,7 @@ fn file_row(row: &rusqlite::Row<'_>, file: FileId, name: Name) -> rusqlite::Resu
             device: row.get::<_, i64>(4)?.cast_unsigned(),
             inode: row.get::<_, i64>(5)?.cast_unsigned(),
             mtime_ns: row.get(6)?,
+            created: row.get(12)?,
         },
         gone: row.get(7)?,
         head: Edge { length: row.get(8)?, hash: row.get(9)? },

@@ -13,10 +13,13 @@ mod shape;
 
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, params};
 use transcript::id::SessionId;
 use transcript::session::{Builder, STATE_VERSION};
 use transcript::time::Time;
+use transcript::usage::{self, Claims};
+
+use crate::archive::{connect_read, is_out_of_room};
 
 pub use ask::Deed;
 pub use ghost::{GHOST, Ghost, Typed, is_ghost};
@@ -25,7 +28,7 @@ pub use row::{CommitRow, FileRow, PrRow, SessionRow, TouchRow, rows};
 pub use shape::{Places, Shape, Spot};
 
 /// What the tables mean. Raised with every change to them or to what is read from the files.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 const SCHEMA: &str = include_str!("catalog/schema.sql");
 
@@ -43,12 +46,28 @@ pub enum CatalogError {
 }
 
 impl CatalogError {
+    fn code(&self) -> Option<rusqlite::ErrorCode> {
+        let Self::Database { source, .. } = self;
+        source.sqlite_error_code()
+    }
+
+    /// Whether there is no room for it.
+    pub fn is_full(&self) -> bool {
+        let Self::Database { source, .. } = self;
+        self.code() == Some(rusqlite::ErrorCode::DiskFull) || is_out_of_room(source)
+    }
+
+    /// Whether it lies where nothing can be written.
+    pub fn is_read_only(&self) -> bool {
+        use rusqlite::ErrorCode::{CannotOpen, ReadOnly};
+        matches!(self.code(), Some(CannotOpen | ReadOnly))
+    }
+
     /// Whether the catalog itself is wrong, and not something that passes: then it has to be made
     /// anew.
     pub fn is_damage(&self) -> bool {
         use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase, Unknown};
-        let Self::Database { source, .. } = self;
-        match source.sqlite_error_code() {
+        match self.code() {
             Some(code) => matches!(code, DatabaseCorrupt | NotADatabase | Unknown),
             // A value that is none of its column.
             None => true,
@@ -67,7 +86,7 @@ pub struct Catalog {
 
 /// The name of the catalog's file in the store's folder.
 pub fn file_name() -> String {
-    format!("catalog-v{VERSION}-{STATE_VERSION}.db")
+    format!("catalog-v{VERSION}-{STATE_VERSION}-{}.db", usage::VERSION)
 }
 
 impl Catalog {
@@ -113,9 +132,8 @@ impl Catalog {
         if !path.exists() {
             return Ok(None);
         }
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let open = || {
-            let db = Connection::open_with_flags(&path, flags)?;
+            let db = connect_read(&path)?;
             db.busy_timeout(std::time::Duration::from_secs(2))?;
             Ok(db)
         };
@@ -174,6 +192,61 @@ impl Catalog {
         let state = self.bytes("SELECT state FROM transcript WHERE file = ?1", file)?;
         let state = state.and_then(|state| zstd::decode_all(&*state).ok());
         Ok(state.and_then(|state| Builder::load(&state)))
+    }
+
+    /// What a life of a transcript claims.
+    pub fn claims_of(&self, generation: i64) -> Result<Option<Claims>, CatalogError> {
+        let data = self.bytes("SELECT data FROM claims WHERE generation = ?1", generation)?;
+        Ok(data.and_then(|data| claims(&data)))
+    }
+
+    /// What all lives of all transcripts claim, with the file and the life.
+    pub fn claims(&self) -> Result<Vec<(FileId, i64, Claims)>, CatalogError> {
+        let mut all = Vec::new();
+        let read = || {
+            let mut rows = self.db.prepare("SELECT file, generation, data FROM claims")?;
+            let mut rows = rows.query(())?;
+            while let Some(row) = rows.next()? {
+                let data = row.get_ref(2)?.as_blob()?;
+                if let Some(claims) = claims(data) {
+                    all.push((row.get(0)?, row.get(1)?, claims));
+                }
+            }
+            Ok(all)
+        };
+        read().map_err(self.failed())
+    }
+
+    /// As [`Catalog::claims`], of the sessions that were active since then only, with how much of
+    /// the file they are from.
+    pub fn recent_claims(&self, since: Time) -> Result<Vec<(FileId, u64, Claims)>, CatalogError> {
+        let mut all = Vec::new();
+        let read = || {
+            let mut rows = self.db.prepare(
+                "SELECT claims.file, claims.size, claims.data FROM session
+                 JOIN file ON file.session = session.id
+                 JOIN claims ON claims.generation = file.generation WHERE session.last >= ?1",
+            )?;
+            let mut rows = rows.query([since.0])?;
+            while let Some(row) = rows.next()? {
+                if let Some(claims) = claims(row.get_ref(2)?.as_blob()?) {
+                    all.push((row.get(0)?, row.get::<_, i64>(1)?.cast_unsigned(), claims));
+                }
+            }
+            Ok(all)
+        };
+        read().map_err(self.failed())
+    }
+
+    /// How much of each life of a transcript its claims are from.
+    pub fn claimed(&self) -> Result<Vec<(i64, u64)>, CatalogError> {
+        let read = || {
+            let mut rows = self.db.prepare("SELECT generation, size FROM claims")?;
+            let rows =
+                rows.query_map((), |row| Ok((row.get(0)?, row.get::<_, i64>(1)?.cast_unsigned())))?;
+            rows.collect::<rusqlite::Result<Vec<_>>>()
+        };
+        read().map_err(self.failed())
     }
 
     /// The cards of all transcripts, as [`transcript::library::Card::save`] wrote them.
@@ -263,6 +336,11 @@ impl Catalog {
     }
 }
 
+/// What [`Writer::claims`] wrote.
+fn claims(data: &[u8]) -> Option<Claims> {
+    Claims::load(&zstd::decode_all(data).ok()?)
+}
+
 /// A transaction.
 pub struct Writer<'a> {
     catalog: &'a mut Catalog,
@@ -274,6 +352,12 @@ pub struct Writer<'a> {
 pub struct Transcript {
     /// The file.
     pub file: FileId,
+    /// Its life.
+    pub generation: i64,
+    /// How much of it has been read.
+    pub size: u64,
+    /// What it claims.
+    pub claims: Claims,
     /// What to read on with, compressed.
     pub state: Vec<u8>,
     /// Its card.
@@ -325,6 +409,20 @@ impl Writer<'_> {
         self.run("UPDATE file SET session = NULL WHERE id = ?1", [file]).map(drop)
     }
 
+    /// What a life of a transcript claims, as far as `size`.
+    pub fn claims(
+        &self,
+        file: FileId,
+        generation: i64,
+        size: u64,
+        claims: &Claims,
+    ) -> Result<(), CatalogError> {
+        let data = zstd::encode_all(&*claims.save(), 3).expect("memory takes everything");
+        let sql = "INSERT INTO claims (generation, file, size, data) VALUES (?1, ?2, ?3, ?4)
+            ON CONFLICT (generation) DO UPDATE SET file = ?2, size = ?3, data = ?4";
+        self.run(sql, params![generation, file, size as i64, data]).map(drop)
+    }
+
     /// What a transcript says. Of a file that grew most rows are what they were, but not all: what
     /// it says later may change what counts of what it said before.
     pub fn transcript(&self, read: &Transcript) -> Result<(), CatalogError> {
@@ -332,6 +430,7 @@ impl Writer<'_> {
             VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (file)
             DO UPDATE SET state = ?2, card = ?3, shape = ?4, places = ?5";
         self.run(sql, params![read.file, read.state, read.card, read.shape, read.places])?;
+        self.claims(read.file, read.generation, read.size, &read.claims)?;
         let counts = [read.touches.len(), read.commits.len(), read.prs.len()];
         for (table, count) in ["touch", "commit_made", "pr"].into_iter().zip(counts) {
             let sql = format!("DELETE FROM {table} WHERE file = ?1 AND number >= ?2");

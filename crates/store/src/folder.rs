@@ -112,6 +112,19 @@ impl Store {
     }
 }
 
+/// Whether something could not be written because there is no room for it, or none for this
+/// person.
+pub(crate) fn is_full(error: &io::Error) -> bool {
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
+}
+
+/// Whether something could not be written because of where it lies.
+pub(crate) fn is_read_only(error: &io::Error) -> bool {
+    use io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
+    matches!(error.kind(), PermissionDenied | ReadOnlyFilesystem)
+}
+
 /// A database and its log; what is not there takes nothing.
 fn database(path: &Path) -> u64 {
     let mut log = path.to_path_buf().into_os_string();

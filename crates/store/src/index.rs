@@ -14,6 +14,7 @@ mod rank;
 mod schema;
 mod search;
 mod snippet;
+mod still;
 mod telling;
 mod unit;
 mod write;
@@ -25,6 +26,7 @@ use tantivy::directory::error::LockError;
 use tantivy::{IndexReader, ReloadPolicy, TantivyError};
 use transcript::time::Time;
 
+use crate::folder::{is_full, is_read_only};
 use crate::query::Role;
 pub use rank::Explain;
 pub(crate) use schema::reversed;
@@ -130,10 +132,18 @@ impl Index {
         if !path.join("meta.json").exists() {
             return Ok(IndexState::Rebuild(Rebuild::Missing));
         }
-        let opened = MmapDirectory::open(&path)
-            .map_err(TantivyError::from)
-            .and_then(tantivy::Index::open)
-            .and_then(|inner| Self::with(path.clone(), inner));
+        let open = |is_still| {
+            let directory = MmapDirectory::open(&path)?;
+            let inner = match is_still {
+                true => tantivy::Index::open(still::Still(directory)),
+                false => tantivy::Index::open(directory),
+            };
+            Self::with(path.clone(), inner?)
+        };
+        let opened = open(false).or_else(|error| match failure(&path, error.clone()) {
+            IndexError::Io { source, .. } if is_read_only(&source) => open(true),
+            _ => Err(error),
+        });
         match opened {
             Ok(Some(index)) => Ok(IndexState::Ready(Box::new(index))),
             Ok(None) | Err(TantivyError::IncompatibleIndex(_)) => {
@@ -149,7 +159,7 @@ impl Index {
     /// Makes an empty index; what was there is deleted. Refused while another process writes.
     pub fn create(store: &Path) -> Result<Self, IndexError> {
         let path = Self::folder(store);
-        let io = |source| IndexError::Io { path: path.clone(), source };
+        let io = |source: std::io::Error| failure(&path, source.into());
         if path.join("meta.json").exists() {
             write::check_unlocked(&path)?;
         }
@@ -212,11 +222,15 @@ fn failure(path: &Path, error: TantivyError) -> IndexError {
     let io = |source: &std::io::Error| {
         let path = path.to_owned();
         match source.kind() {
-            std::io::ErrorKind::StorageFull => IndexError::Full { path },
+            _ if is_full(source) => IndexError::Full { path },
             kind => IndexError::Io { path, source: std::io::Error::new(kind, source.to_string()) },
         }
     };
     match &error {
+        // Its threads hand on what the system said as text.
+        error if error.to_string().contains("No space left on device") => {
+            IndexError::Full { path: path.to_owned() }
+        }
         TantivyError::LockFailure(LockError::LockBusy, _) => IndexError::Locked,
         TantivyError::LockFailure(LockError::IoError(source), _) => io(source),
         TantivyError::IoError(source) if source.kind() != std::io::ErrorKind::UnexpectedEof => {

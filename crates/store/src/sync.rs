@@ -6,6 +6,7 @@
 //! old are brought up to date in the same way. Last the sessions over all files. Work grows with
 //! what has changed; if nothing has, nothing is written.
 
+mod claims;
 mod derive;
 mod ghost;
 mod keep;
@@ -20,7 +21,7 @@ use transcript::time::Time;
 
 use crate::archive::{Access, ArchiveError, Effort};
 use crate::catalog::{Catalog, CatalogError};
-use crate::folder::Store;
+use crate::folder::{self, Store};
 use crate::index::IndexError;
 
 pub use keep::kept_files;
@@ -117,7 +118,7 @@ pub enum SyncError {
     #[error(transparent)]
     Index(#[from] IndexError),
     /// The folder can't be made or locked.
-    #[error("{}: {source}", path.display())]
+    #[error("the store {} can't be written: {source}", path.display())]
     Folder {
         /// The folder.
         path: PathBuf,
@@ -135,6 +136,31 @@ pub enum SyncError {
     /// Another process does it at this moment.
     #[error("another process is bringing the store up to date")]
     Locked,
+}
+
+impl SyncError {
+    /// Whether there is no room for something. What was kept before is kept.
+    pub fn is_full(&self) -> bool {
+        match self {
+            Self::Archive(error) => matches!(error, ArchiveError::Full { .. }),
+            Self::Catalog(error) => error.is_full(),
+            Self::Index(error) => matches!(error, IndexError::Full { .. }),
+            Self::Folder { source, .. } => folder::is_full(source),
+            Self::Behind { .. } | Self::Locked => false,
+        }
+    }
+
+    /// Whether the store lies where nothing can be written. It can still be read.
+    pub fn is_read_only(&self) -> bool {
+        match self {
+            Self::Archive(error) => matches!(error, ArchiveError::ReadOnly { .. }),
+            Self::Catalog(error) => error.is_read_only(),
+            Self::Index(IndexError::Io { source, .. }) | Self::Folder { source, .. } => {
+                folder::is_read_only(source)
+            }
+            Self::Index(_) | Self::Behind { .. } | Self::Locked => false,
+        }
+    }
 }
 
 /// What a sync would do.

@@ -13,7 +13,7 @@ use store::archive::{
 use transcript::time::Time;
 
 const HOME: &[u8] = b"/home/someone/.claude";
-const STAT: Stat = Stat { device: 7, inode: u64::MAX, mtime_ns: -5 };
+const STAT: Stat = Stat { device: 7, inode: u64::MAX, mtime_ns: -5, created: Some(3) };
 
 struct Place {
     _folder: tempfile::TempDir,
@@ -217,6 +217,28 @@ fn what_is_no_archive_is_refused() {
     for access in [Access::Read, Access::Write] {
         assert!(matches!(open(access), Err(ArchiveError::Newer { found: 99, .. })));
     }
+}
+
+/// As it was made before the times of files were kept.
+#[test]
+fn an_archive_without_the_times_of_files_is_read_and_written() {
+    let place = place();
+    let path = place.path.clone();
+    let mut archive = write(&path);
+    let (file, _) = begin(&mut archive, b"a.jsonl", 1);
+    assert_eq!(archive.files().expect("lists")[0].stat, STAT);
+    drop(archive);
+    let db = Connection::open(&path).expect("opens");
+    db.execute_batch("ALTER TABLE generation DROP COLUMN created").expect("is dropped");
+    drop(db);
+    let unknown = Stat { created: None, ..STAT };
+    assert_eq!(read(&path).files().expect("lists")[0].stat, unknown);
+    let mut archive = write(&path);
+    assert_eq!(archive.file(file).expect("asks").expect("is there").stat, unknown);
+    let mut batch = archive.batch().expect("begins");
+    batch.begin_generation(file, &STAT, Time(2)).expect("begins");
+    batch.commit().expect("commits");
+    assert_eq!(read(&path).file(file).expect("asks").expect("is there").stat, STAT);
 }
 
 #[cfg(unix)]

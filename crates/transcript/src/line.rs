@@ -152,15 +152,22 @@ impl<R: Read> LineReader<R> {
         Line { offset: line_offset, length: length as u64, bytes: &self.buffer[bytes] }
     }
 
-    /// Reads on, making room first: what is held moves to the front, the buffer grows if it is full.
+    /// Reads on, making room first: what is held moves to the front, the buffer grows if it was
+    /// full. Else the input may be at its end, and a large buffer for nothing is what a small file
+    /// would cost most.
     fn fill(&mut self) -> io::Result<()> {
+        let was_full = self.end == self.buffer.len();
         self.buffer.copy_within(self.start..self.end, 0);
         self.end -= self.start;
         self.start = 0;
         if self.end < CHUNK / 2 && self.buffer.len() > 4 * CHUNK {
             self.buffer = self.buffer[..self.end].to_vec();
         }
-        let room = if self.buffer.is_empty() { FIRST } else { CHUNK };
+        let room = match self.buffer.is_empty() {
+            true => FIRST,
+            false if was_full => CHUNK,
+            false => FIRST / 2,
+        };
         if self.buffer.len() < self.end + room {
             let size = (self.buffer.len() * 2).min(HELD + CHUNK).max(self.end + room);
             self.buffer.resize(size, 0);

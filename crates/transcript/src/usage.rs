@@ -115,12 +115,18 @@ pub struct Claim {
     pub iterations: Vec<Iteration>,
     /// The tools it called: name and call.
     pub tools: Vec<(u32, u64)>,
-    model: u32,
-    session: u32,
-    project: u32,
-    branch: u32,
-    version: u32,
-    agent: u32,
+    /// The model, as a name of the file; see [`Claims::name`].
+    pub model: u32,
+    /// The session that the line names.
+    pub session: u32,
+    /// The working directory.
+    pub project: u32,
+    /// The branch of git.
+    pub branch: u32,
+    /// The version of Claude Code.
+    pub version: u32,
+    /// The subagent.
+    pub agent: u32,
     /// In millionths of a dollar, as Claude Code wrote it (`costUSD`).
     pub claimed_cost: Option<u64>,
     /// Whether the last line of it says why it stopped.
@@ -183,7 +189,12 @@ impl Claims {
         self.odd.iter().copied().chain(without)
     }
 
-    /// The name that a number stands for.
+    /// How many names there are.
+    pub fn names(&self) -> usize {
+        self.names.list().len()
+    }
+
+    /// The name that a number stands for; `None` if it stands for none.
     pub fn name(&self, number: u32) -> Option<&str> {
         (number != NONE).then(|| self.names.get(number))
     }
@@ -192,35 +203,5 @@ impl Claims {
     /// may have been on its way.
     pub fn is_cut(&self, claim: &Claim) -> bool {
         !claim.has_stopped && self.list.last().is_some_and(|last| last.key == claim.key)
-    }
-
-    /// The model, as written.
-    pub fn model(&self, claim: &Claim) -> Option<&str> {
-        self.name(claim.model)
-    }
-
-    /// The session that the line names.
-    pub fn session(&self, claim: &Claim) -> Option<&str> {
-        self.name(claim.session)
-    }
-
-    /// The working directory.
-    pub fn project(&self, claim: &Claim) -> Option<&str> {
-        self.name(claim.project)
-    }
-
-    /// The branch of git.
-    pub fn branch(&self, claim: &Claim) -> Option<&str> {
-        self.name(claim.branch)
-    }
-
-    /// The version of Claude Code.
-    pub fn version(&self, claim: &Claim) -> Option<&str> {
-        self.name(claim.version)
-    }
-
-    /// The subagent.
-    pub fn agent(&self, claim: &Claim) -> Option<&str> {
-        self.name(claim.agent)
     }
 }

@@ -14,7 +14,7 @@ use super::table::Table;
 use super::tool::{self, Recount};
 
 /// Where a store is made for a benchmark.
-fn place(name: &str) -> Result<PathBuf, String> {
+pub fn place(name: &str) -> Result<PathBuf, String> {
     let place = target().join("bench-store").join(name);
     let _ = fs::remove_dir_all(&place);
     fs::create_dir_all(&place).map_err(|e| format!("{}: {e}", place.display()))?;
@@ -22,7 +22,7 @@ fn place(name: &str) -> Result<PathBuf, String> {
 }
 
 /// `recount` with its store there.
-fn ours(
+pub fn ours(
     name: &'static str,
     recount: &Recount,
     home: &Path,
@@ -163,15 +163,19 @@ pub fn memory(home: &Home, recount: &Recount) -> Result<Report, String> {
     let path = real(home)?;
     let store = place("memory")?.join("store");
     let mut rows = Vec::new();
-    let steps: [(&'static str, &[&str]); 2] =
-        [("recount sync", &["sync"]), ("recount search", &["search", QUERIES[0]])];
+    let steps: [(&'static str, &[&str]); 3] = [
+        ("recount usage, no store", &["usage"]),
+        ("recount sync", &["sync"]),
+        ("recount search", &["search", QUERIES[0]]),
+    ];
     for (name, args) in steps {
         let contender = ours(name, recount, &path, &store, args);
         rows.extend(race(&[Contender { once: true, ..contender }], 1));
     }
     let verdicts = vec![
-        at_most("recount sync, peak MB", peak(&rows[0]), 200.0),
-        at_most("recount search, peak MB", peak(&rows[1]), 60.0),
+        at_most("recount usage, peak MB", peak(&rows[0]), 100.0),
+        at_most("recount sync, peak MB", peak(&rows[1]), 200.0),
+        at_most("recount search, peak MB", peak(&rows[2]), 60.0),
     ];
     Ok(report("memory-store", home, &rows, 1, verdicts))
 }

@@ -101,3 +101,26 @@ pub fn tar_and_zstd() -> Result<OsString, String> {
     let there = starts("tar", &["--version"]) && starts("zstd", &["--version"]);
     there.then(|| "sh".into()).ok_or_else(|| "tar or zstd is not here".into())
 }
+
+/// ccusage, the program that its npm package brings for this system.
+pub fn ccusage() -> Result<OsString, String> {
+    let root = target().join("tools/ccusage");
+    let package = match (std::env::consts::OS, std::env::consts::ARCH) {
+        ("linux", "x86_64") => "ccusage-linux-x64",
+        ("linux", "aarch64") => "ccusage-linux-arm64",
+        ("macos", "aarch64") => "ccusage-darwin-arm64",
+        _ => return Err("ccusage has no program for this system".into()),
+    };
+    let program = root.join("node_modules/@ccusage").join(package).join("bin/ccusage");
+    if !program.exists() {
+        eprintln!("ccusage is not here; installing it");
+        let _ = std::fs::create_dir_all(&root);
+        let mut npm = Command::new("npm");
+        npm.args(["install", "--silent", "--no-fund", "--no-audit", "--prefix"]).arg(&root);
+        let _ = npm.arg(format!("@ccusage/{package}@20")).status();
+        let _ = Command::new("chmod").arg("+x").arg(&program).status();
+    }
+    let program =
+        program.canonicalize().ok().filter(|p| starts(&p.to_string_lossy(), &["--version"]));
+    program.map(Into::into).ok_or_else(|| "ccusage is not here (npm install ccusage)".into())
+}

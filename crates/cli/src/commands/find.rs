@@ -7,7 +7,7 @@ use store::catalog::{CommitRow, Deed, PrRow, SessionRow, TouchRow};
 use transcript::id::SessionId;
 use transcript::time::Time;
 
-use super::{search, short};
+use super::short;
 use crate::error::{Answer, CliError};
 use crate::run::Run;
 use crate::stored::Stored;
@@ -82,7 +82,7 @@ struct Found {
 /// Prints the sessions.
 pub fn run(args: &FindArgs, run: &mut Run) -> Result<Answer, CliError> {
     run.filled_store()?;
-    search::update(run)?;
+    run.current_store()?;
     let stored = run.stored()?;
     let mut found = find(&args.what, &stored)?;
     found.sort_by(|a, b| b.time.cmp(&a.time).then_with(|| a.session.id.cmp(&b.session.id)));

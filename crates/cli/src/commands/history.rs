@@ -8,13 +8,13 @@ use report::history::{self, Filter, Ghost, Typed};
 use transcript::id::SessionId;
 use transcript::layout::{FileKind, Found};
 use transcript::path::RecordedPath;
-use transcript::side::history::{self as file, PasteContent, Prompt};
+use transcript::side::history::{CachedPaste, PasteContent, Prompt};
 use transcript::time::Time;
 
 use super::short;
 use crate::error::{Answer, CliError};
 use crate::name::{self, Candidate, Noun, SessionName};
-use crate::read::Input;
+use crate::read::{self, Input};
 use crate::run::{Home, Run};
 use crate::terminal::format::{count, counted, duration};
 use crate::terminal::safe;
@@ -158,7 +158,7 @@ fn session_cell(session: Option<&SessionId>) -> Cell {
 
 /// The pastes of a prompt, with their texts where `with_text`.
 fn pastes<'a>(with_text: bool, run: &mut Run, homes: &[Home], typed: &'a Typed) -> Vec<Paste<'a>> {
-    let root = &homes[typed.home].root;
+    let home = &homes[typed.home];
     let mut pastes = Vec::new();
     for paste in &typed.prompt.pastes {
         let mut wire = Paste {
@@ -173,8 +173,7 @@ fn pastes<'a>(with_text: bool, run: &mut Run, homes: &[Home], typed: &'a Typed) 
             PasteContent::Inline(_) | PasteContent::Missing => {}
             PasteContent::Hash(hash) => {
                 wire.hash = Some(hash);
-                let cached = with_text.then(|| run.or_skip(file::cached_paste(root, hash)));
-                if let Some(cached) = cached.flatten().flatten() {
+                if let Some(cached) = with_text.then(|| cached(run, home, hash)).flatten() {
                     wire.text = Some(String::from_utf8_lossy(&cached.content).into_owned());
                     wire.is_genuine = Some(cached.is_genuine);
                 }
@@ -183,6 +182,14 @@ fn pastes<'a>(with_text: bool, run: &mut Run, homes: &[Home], typed: &'a Typed) 
         pastes.push(wire);
     }
     pastes
+}
+
+/// A long paste, whose text lies in a file of its own.
+fn cached(run: &mut Run, home: &Home, hash: &str) -> Option<CachedPaste> {
+    let is_it =
+        |f: &&Found| matches!(&f.kind, FileKind::PasteCache { hash: its } if **its == *hash);
+    let found = home.files.iter().find(is_it)?;
+    Some(CachedPaste::new(run.or_skip(read::whole_of(found))?, hash))
 }
 
 fn print_paste(run: &mut Run, paste: &Paste<'_>) -> io::Result<()> {

@@ -5,7 +5,7 @@ use store::catalog::SessionRow;
 use store::find::{Alike, Finder};
 use transcript::id::SessionId;
 
-use super::{search, short};
+use super::short;
 use crate::error::{Answer, CliError};
 use crate::name::SessionName;
 use crate::run::Run;
@@ -40,7 +40,7 @@ pub struct RelatedArgs {
 /// Prints the sessions like the one that was named.
 pub fn run(args: &RelatedArgs, run: &mut Run) -> Result<Answer, CliError> {
     run.filled_store()?;
-    search::update(run)?;
+    run.current_store()?;
     let stored = run.stored()?;
     let session = stored.resolve(run, &args.session)?;
     let touched = stored.catalog.touched()?;

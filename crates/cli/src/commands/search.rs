@@ -1,22 +1,19 @@
 //! `recount search`: where something was said, done or printed.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::sync::Mutex;
 
 use store::find::{Finder, Hit, Hits, Page, Pattern, SNIPPET, Scanned};
-use store::folder::Store;
 use store::index::{Explain, Options, Rung};
 use store::query::{Place, Query};
-use store::sync::{self, SyncError};
-use transcript::layout::Problem;
+use store::sync::SyncError;
 use transcript::time::Time;
 
 use super::short;
-use super::sync::{Bar, homes, now};
+use super::sync::Bar;
 use crate::error::{Answer, CliError, StoreError};
 use crate::run::Run;
-use crate::terminal::format::{Clock, count, counted, size};
+use crate::terminal::format::{Clock, count, counted};
 use crate::terminal::safe;
 use crate::terminal::style::{self, paint};
 use crate::time_arg::TimeArg;
@@ -113,52 +110,8 @@ fn scan(
 
 /// The store, brought up to date first.
 fn current(run: &mut Run) -> Result<Finder, CliError> {
-    let store = update(run)?;
+    let store = run.current_store()?;
     Ok(Finder::open(&store)?.ok_or(SyncError::Locked)?)
-}
-
-/// Nobody waits longer than for so many bytes if there is an answer without them.
-const AT_ONCE: u64 = 32 << 20;
-
-/// Brings the store up to date, unless another process does or it would take long.
-pub fn update(run: &mut Run) -> Result<Store, CliError> {
-    let store = run.store()?;
-    let homes = homes(run)?;
-    let bar = Bar { quiet: run.is_quiet(), progress: Mutex::new(None) };
-    let options = sync::Options { at_once: Some(AT_ONCE), ..sync::Options::new(now(run)) };
-    match sync::sync(&store, &homes, options, &bar) {
-        Ok((_, problems)) => problems.into_iter().for_each(|problem| run.talk.skip(problem)),
-        // Another process does it; what is there is searched.
-        Err(SyncError::Locked) => {
-            run.talk.note("Another recount is reading new lines; they are not searched yet".into());
-        }
-        Err(SyncError::Behind { bytes, since }) => {
-            let (bytes, since) = (size(bytes), run.clock.near(since));
-            let then = match sync_behind(run, &store) {
-                Ok(()) => "they are being read now",
-                Err(_) => "`recount sync` reads them",
-            };
-            run.talk.note(format!("This is as of {since}: {bytes} are new; {then}"));
-        }
-        Err(error) => return Err(error.into()),
-    }
-    drop(bar);
-    Ok(store)
-}
-
-/// Starts a sync that goes on when this command has answered.
-fn sync_behind(run: &mut Run, store: &Store) -> Result<(), CliError> {
-    let failed = |error| CliError::Read(Problem::new("recount", error));
-    let mut command = Command::new(std::env::current_exe().map_err(failed)?);
-    command.arg("--quiet").arg("--store").arg(store.folder());
-    for root in run.roots()? {
-        command.arg("--claude-dir").arg(root);
-    }
-    command.arg("sync").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    // The interrupt of the terminal is for the command that the person sees.
-    #[cfg(unix)]
-    std::os::unix::process::CommandExt::process_group(&mut command, 0);
-    command.spawn().map(drop).map_err(failed)
 }
 
 fn date(text: &str, clock: &Clock) -> Option<(Time, Time)> {

@@ -12,6 +12,8 @@ use jiff::tz::TimeZone;
 use report::price::{Confidence, Prices};
 use report::usage::{self, Calendar, Dimension, Filter, Ledger, Row, Totals, View, WeekStart};
 
+use transcript::usage::Oddity;
+
 use crate::error::{Answer, CliError};
 use crate::run::Run;
 use crate::terminal::format::{count, counted};
@@ -348,12 +350,12 @@ fn notes(run: &mut Run, ledger: &Ledger, filter: &Filter, total: &Totals, prices
     let requests = |number: u64| counted(number as usize, "request");
     if least.0 > 0 {
         run.talk.note(format!(
-            "{} are lower bounds: older versions of Claude Code wrote less than was used",
+            "Lower bounds: {}; Claude Code before 2.1.97 wrote less than was used",
             requests(least.0)
         ));
     }
     if estimated.0 > 0 {
-        run.talk.note(format!("{} are priced by a rule", requests(estimated.0)));
+        run.talk.note(format!("Priced by a rule: {}", requests(estimated.0)));
     }
     if unpriced.0 > 0 {
         let models: BTreeSet<&str> = ledger
@@ -364,17 +366,25 @@ fn notes(run: &mut Run, ledger: &Ledger, filter: &Filter, total: &Totals, prices
             .collect();
         let models: Vec<String> = models.into_iter().map(crate::terminal::safe::line).collect();
         run.talk.note(format!(
-            "{} have no price and are not in the cost: {}; `--prices FILE` adds some",
+            "Without a price, and not in the cost: {} of {}; `--prices FILE` adds some",
             requests(unpriced.0),
             models.join(", ")
         ));
     }
-    for (oddity, number) in &ledger.oddities {
-        run.talk.note(format!("{} with a {}", counted(*number as usize, "line"), oddity.name()));
+    let mut oddities: Vec<_> = ledger.oddities.iter().collect();
+    oddities.sort();
+    for (oddity, number) in oddities {
+        let what = match oddity {
+            Oddity::Negative => "below zero",
+            Oddity::Huge => "larger than can be",
+            Oddity::NotANumber => "no whole number",
+            Oddity::NoUsage => "no usage at all",
+        };
+        run.talk.note(format!("Counted as nothing: {}, {what}", counted(*number as usize, "line")));
     }
     if total.without_source > 0 {
         let requests = requests(total.without_source);
-        run.talk.note(format!("{requests} are known from the store only: their lines are gone"));
+        run.talk.note(format!("Known from the store only, their lines are gone: {requests}"));
     }
     run.talk.note(format!("Prices of {}", prices.date));
 }

@@ -53,7 +53,7 @@ pub fn run(_: &WatchArgs, run: &mut Run) -> Result<Answer, CliError> {
     let live = Live::new(roots.clone());
     // What is there already is not news.
     let since = run.clock.time();
-    super::search::update(run)?;
+    run.current_store()?;
     let mut running = Running::default();
     running.look(&roots);
     if !run.is_quiet() {

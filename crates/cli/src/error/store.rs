@@ -103,8 +103,13 @@ fn damage(archive: &Path, places: usize) -> Message {
     }
 }
 
+/// The system does not always say that a disk is full: there are quotas and limits.
+const FAILING: &str = "What was kept is kept. Is the disk full, or failing? `recount sync` goes on";
+
 fn sync(error: &SyncError) -> Message {
     let hint = match error {
+        _ if error.is_full() => "Nothing is lost: make room and run `recount sync` again",
+        _ if error.is_read_only() => "Make the folder writable, or name another one with `--store`",
         SyncError::Archive(ArchiveError::NotThere { .. }) => "`recount sync` makes it",
         SyncError::Archive(ArchiveError::Newer { .. }) => {
             "A newer recount wrote it: use that one, or another folder with `--store`"
@@ -112,15 +117,11 @@ fn sync(error: &SyncError) -> Message {
         SyncError::Archive(ArchiveError::Damaged { .. }) => {
             "`recount archive verify` says what can still be read; move the file away to begin anew"
         }
-        SyncError::Archive(ArchiveError::ReadOnly { .. }) => {
-            "Make the folder writable, or name another one with `--store`"
-        }
-        SyncError::Archive(ArchiveError::Full { .. }) => {
-            "Nothing is lost: make room and run `recount sync` again"
-        }
+        SyncError::Archive(ArchiveError::Sqlite { .. }) => FAILING,
         SyncError::Archive(ArchiveError::Busy { .. }) | SyncError::Locked => {
             "Wait until it is done, then try again"
         }
+        SyncError::Catalog(error) if !error.is_damage() => FAILING,
         SyncError::Index(_) | SyncError::Catalog(_) => {
             "It can be made again: delete it and run `recount sync`"
         }

@@ -304,7 +304,16 @@ pub struct UsageRequest<'a> {
     /// Whether its prompt is longer than where other prices begin.
     long_context: bool,
     /// What the price is multiplied by, each with its name.
-    factors: Vec<(&'static str, f64)>,
+    factors: Vec<PriceFactor>,
+}
+
+/// What a price is multiplied by.
+#[derive(Debug, Serialize)]
+pub struct PriceFactor {
+    /// `fast`, `us` or `batch`.
+    name: &'static str,
+    /// The factor.
+    factor: f64,
 }
 
 impl<'a> UsageRequest<'a> {
@@ -324,8 +333,9 @@ impl<'a> UsageRequest<'a> {
             response.mode,
             response.web_searches,
         );
-        let factor = |(name, Factor(thousandths)): &(&'static str, Factor)| {
-            (*name, f64::from(*thousandths) / 1000.0)
+        let factor = |(name, Factor(thousandths)): &(&'static str, Factor)| PriceFactor {
+            name,
+            factor: f64::from(*thousandths) / 1000.0,
         };
         Self {
             time: super::time(response.time),

@@ -1,4 +1,4 @@
-//! `watch --json`.
+//! Lines of `recount watch --json`.
 
 use serde::Serialize;
 

@@ -30,6 +30,11 @@ impl Case {
         self.dir.path().join(".claude")
     }
 
+    /// Where the store is, once there is one.
+    pub fn store(&self) -> PathBuf {
+        self.dir.path().join(".local/share/recount")
+    }
+
     /// Writes a file of the Claude folder.
     pub fn write(&self, path: &str, body: &str) {
         let path = self.claude().join(path);

@@ -1,150 +1,252 @@
-//! `recount sync`, killed at any point: what it leaves is finished by the next one.
+//! `recount sync`, killed at any point while files change under it: what it leaves is finished by
+//! the next one.
+//!
+//! `cargo xtask torture` asks for more kills, or for the seed of a run that failed.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use store::archive::Access;
-use store::catalog::{Catalog, SessionRow};
 use store::folder::Store;
+use testkit::random::Random;
 use transcript::layout;
 
 use super::case::Case;
+use super::kit::{Dump, Lines, WORDS, archive, assert_same, generations, in_memory};
 
-const FILES: usize = 40;
-const KILLS: u32 = 12;
+/// So many kills hit one store, before the next one begins.
+const KILLS: u64 = 200;
 
-fn id(which: usize) -> String {
-    format!("{which:08}-1111-4111-8111-111111111111")
-}
+/// After so many the store is compared with a fresh one.
+const BETWEEN: u64 = 25;
 
-fn rel(project: &str, which: usize) -> String {
-    format!("projects/-w-{project}/{}.jsonl", id(which))
-}
+/// So many sessions a home has, about.
+const SESSIONS: usize = 30;
 
-/// `count` prompts of one session that no other round has.
-fn prompts(which: usize, round: u32, count: usize) -> String {
-    let line = |n: usize| {
-        format!(
-            "{{\"parentUuid\":null,\"isSidechain\":false,\"userType\":\"external\",\"cwd\":\"/w\",\
-             \"sessionId\":\"{}\",\"version\":\"2.0.31\",\"gitBranch\":\"main\",\"type\":\"user\",\
-             \"message\":{{\"role\":\"user\",\"content\":\"question {n} of round {round}\"}},\
-             \"uuid\":\"{which}-{round}-{n}\",\"timestamp\":\"2026-01-01T00:00:00.000Z\"}}\n",
-            id(which)
-        )
-    };
-    (0..count).map(line).collect()
-}
-
-fn append(case: &Case, rel: &str, text: &str) {
-    let path = case.claude().join(rel);
-    let old = fs::read_to_string(&path).unwrap_or_default();
-    // In place: the file stays the same one.
-    fs::write(path, old + text).unwrap();
-}
-
-/// Some files grow, one is rewritten, one moves, one goes, one is set aside, one is new.
-fn change(case: &Case, round: u32) {
-    let at = round as usize;
-    let grown = |which: &usize| which % 3 == at % 3 && *which >= 3 * KILLS as usize;
-    for which in (0..FILES).filter(grown) {
-        append(case, &rel("a", which), &prompts(which, round, 40));
-    }
-    let path = |rel: &str| case.claude().join(rel);
-    case.write(&rel("a", FILES - 1), &prompts(FILES - 1, round, 30 + at));
-    case.write(&rel("a", FILES + at), &prompts(FILES + at, round, 60));
-    fs::create_dir_all(path("projects/-w-b")).unwrap();
-    fs::rename(path(&rel("a", 3 * at)), path(&rel("b", 3 * at))).unwrap();
-    fs::remove_file(path(&rel("a", 3 * at + 1))).unwrap();
-    let aside = rel("a", 3 * at + 2);
-    fs::rename(path(&aside), path(&format!("{aside}.orphaned-1700000000000"))).unwrap();
-}
-
-fn begin(case: &Case, store: &Path) -> Child {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_recount"));
-    command.env_clear().env("HOME", case.claude().parent().unwrap());
-    command.arg("sync").arg("--store").arg(store);
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
-}
-
-fn finish(case: &Case, store: &Path) -> Duration {
-    let start = Instant::now();
-    assert!(begin(case, store).wait().unwrap().success());
-    start.elapsed()
-}
-
-/// Whether it was still at work.
-fn kill_after(mut child: Child, time: Duration) -> bool {
-    std::thread::sleep(time);
-    let is_alive = child.try_wait().unwrap().is_none();
-    child.kill().unwrap();
-    child.wait().unwrap();
-    is_alive
-}
-
-/// What a store says of what is on disk.
-#[derive(Debug, PartialEq)]
-struct Said {
-    files: BTreeMap<String, Vec<u8>>,
-    sessions: BTreeMap<String, (SessionRow, Option<String>)>,
-    transcripts: BTreeMap<String, String>,
-}
-
-fn said(folder: &Path) -> Said {
-    let store = Store::new(folder.into());
-    let archive = store.archive(Access::Read).unwrap();
-    assert_eq!(archive.verify(|_| {}).unwrap().damage, []);
-    let rows = archive.files().unwrap();
-    let rel = |row: &store::archive::FileRow| String::from_utf8(row.rel.clone()).unwrap();
-    let names: BTreeMap<i64, String> = rows.iter().map(|row| (row.file.0, rel(row))).collect();
-    let gone: BTreeSet<String> = rows.iter().filter(|row| row.gone).map(rel).collect();
-    let read = |row| archive.read(row, 0, usize::MAX >> 1).unwrap();
-    let catalog = Catalog::read(folder).unwrap().unwrap();
-    let sessions = catalog.sessions().unwrap().into_iter().map(|mut row| {
-        let file = row.file.take().map(|file| names[&file].clone());
-        (row.id.as_str().to_owned(), (row, file))
-    });
-    let is_here = |file: &Option<String>| file.as_ref().is_none_or(|file| !gone.contains(file));
-    let cards =
-        catalog.cards().unwrap().into_iter().filter(|(file, _)| !gone.contains(&names[file]));
-    Said {
-        files: rows.iter().filter(|r| !r.gone).map(|r| (rel(r), read(r.generation))).collect(),
-        sessions: sessions.filter(|(_, (_, file))| is_here(file)).collect(),
-        transcripts: cards
-            .map(|(file, card)| {
-                let (shape, places) = (catalog.shape(file).unwrap(), catalog.places(file).unwrap());
-                (names[&file].clone(), format!("{card:?} {shape:?} {places:?}"))
-            })
-            .collect(),
-    }
+/// A number from the environment.
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok().map(|text| text.parse().expect(name))
 }
 
 #[test]
 fn a_killed_sync_is_finished_by_the_next() {
-    let case = Case::new("");
-    for which in 0..FILES {
-        case.write(&rel("a", which), &prompts(which, 100, 60));
+    let kills = number("RECOUNT_TORTURE_KILLS").unwrap_or(KILLS);
+    let seed = number("RECOUNT_TORTURE_SEED").unwrap_or(1);
+    let (mut done, mut alive) = (0, 0);
+    for seed in seed.. {
+        let mut torture = Torture::new(seed);
+        torture.run(KILLS.min(kills - done));
+        done += KILLS.min(kills - done);
+        alive += torture.alive;
+        if done == kills {
+            break;
+        }
     }
-    let folder = tempfile::tempdir().unwrap();
-    let at = |name: &str| folder.path().join(name);
-    let whole = finish(&case, &at("measured"));
-    let mut alive = 0;
-    for round in 0..KILLS {
-        let time = whole * (round + 1) / (KILLS + 1);
-        alive += u32::from(kill_after(begin(&case, &at("killed")), time));
-        change(&case, round);
+    eprintln!("{done} kills, {alive} of them in the middle");
+    assert!(alive * 4 > done, "{alive} of {done} syncs were still at work");
+}
+
+/// A home that changes, and a store that is never left in peace.
+struct Torture {
+    case: Case,
+    folder: tempfile::TempDir,
+    seed: u64,
+    random: Random,
+    /// The paths of the transcripts.
+    sessions: Vec<String>,
+    /// No two lines of a home are the same.
+    salt: u64,
+    /// How long a sync takes.
+    whole: Duration,
+    /// How many syncs were killed before their end.
+    alive: u64,
+    /// What files held when a sync had come to its end.
+    kept: BTreeSet<Vec<u8>>,
+}
+
+impl Torture {
+    fn new(seed: u64) -> Self {
+        let mut torture = Self {
+            case: Case::new(""),
+            folder: in_memory(),
+            seed,
+            random: Random::new(seed),
+            sessions: Vec::new(),
+            salt: 0,
+            whole: Duration::ZERO,
+            alive: 0,
+            kept: BTreeSet::new(),
+        };
+        (0..SESSIONS).for_each(|_| torture.begin_session());
+        torture.whole = torture.sync("measured");
+        torture
     }
-    assert!(alive > 0, "all had finished before they were killed");
-    finish(&case, &at("killed"));
-    finish(&case, &at("fresh"));
-    let (killed, fresh) = (said(&at("killed")), said(&at("fresh")));
-    for found in layout::walk(&case.claude()).files {
-        let rel = found.rel.to_str().unwrap();
-        assert!(killed.files[rel] == fs::read(&found.path).unwrap(), "{rel} is another one");
+
+    fn run(&mut self, kills: u64) {
+        for kill in 1..=kills {
+            self.kill();
+            if kill % BETWEEN == 0 || kill == kills {
+                self.check(kill);
+            }
+        }
     }
-    assert_eq!(killed.sessions, fresh.sessions);
-    assert_eq!(killed.transcripts, fresh.transcripts);
-    assert!(killed == fresh);
+
+    fn path(&self, rel: &str) -> PathBuf {
+        self.case.claude().join(rel)
+    }
+
+    fn store(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Begins a sync, changes something below it, and kills it, at any time.
+    fn kill(&mut self) {
+        self.change();
+        let mut child = self.begin("killed");
+        let whole = self.whole.as_micros() as u64;
+        let (one, two) = (self.random.below(whole), self.random.below(whole));
+        let start = Instant::now();
+        wait_until(start + Duration::from_micros(one.min(two)));
+        self.change();
+        wait_until(start + Duration::from_micros(one.max(two)));
+        self.alive += u64::from(child.try_wait().unwrap().is_none());
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
+    fn begin(&self, store: &str) -> Child {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_recount"));
+        command.env_clear().env("HOME", self.case.claude().parent().unwrap());
+        command.arg("sync").arg("--store").arg(self.store(store));
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    }
+
+    /// A sync that is left in peace.
+    fn sync(&self, store: &str) -> Duration {
+        let start = Instant::now();
+        assert!(self.begin(store).wait().unwrap().success());
+        start.elapsed()
+    }
+
+    /// The next sync makes of what is there what a new one would make of the files.
+    fn check(&mut self, kill: u64) {
+        eprintln!("seed {}, kill {kill}", self.seed);
+        self.sync("killed");
+        let (killed, fresh) = (Store::new(self.store("killed")), Store::new(self.store("fresh")));
+        assert_eq!(archive(&killed).verify(|_| {}).unwrap().damage, []);
+        let said = Dump::of(&killed).here();
+        for found in layout::walk(&self.case.claude()).files {
+            let rel = found.rel.to_str().unwrap();
+            let bytes = fs::read(&found.path).unwrap();
+            assert!(said.files[rel] == bytes, "{rel} is another one");
+            self.kept.insert(bytes);
+        }
+        // Measured anew: a computer that is busy now may not be so later.
+        self.whole = self.sync("fresh");
+        assert_same(&said, &Dump::of(&fresh));
+        fs::remove_dir_all(fresh.folder()).unwrap();
+        let kept = generations(&killed);
+        for bytes in &self.kept {
+            let is_kept = kept.iter().any(|content| content.starts_with(bytes));
+            assert!(is_kept, "{:?} is lost", String::from_utf8_lossy(bytes));
+        }
+    }
+
+    /// Does one to four things that Claude Code, a person or a crash does.
+    fn change(&mut self) {
+        for _ in 0..self.random.between(1, 4) {
+            let at = self.random.below(self.sessions.len() as u64) as usize;
+            let rel = self.sessions[at].clone();
+            match self.random.below(14) {
+                0..=4 => self.append(&rel),
+                5 => self.tear(&rel),
+                6 => self.rewrite(&rel),
+                7 => self.cut(&rel),
+                8 => self.sessions[at] = self.rename(&rel),
+                9 if self.sessions.len() > SESSIONS / 2 => self.remove(at),
+                10 if self.sessions.len() > SESSIONS / 2 => self.set_aside(at),
+                11 => write(&self.path("history.jsonl"), "{\"display\":\"zebra\"}\n"),
+                12 => write(&self.path(&rel), "\0".repeat(300).as_str()),
+                _ if self.sessions.len() < SESSIONS * 2 => self.begin_session(),
+                _ => self.append(&rel),
+            }
+        }
+    }
+
+    /// Some lines that nobody has written before.
+    fn lines(&mut self, rel: &str) -> String {
+        self.salt += 1;
+        let stem = Path::new(rel).file_stem().unwrap().to_str().unwrap();
+        let mut lines = Lines::new(stem, self.salt);
+        // Few with a word that is looked for: so many hits can be compared.
+        let mut text = lines.ask(&format!("what of the {}?", self.random.pick(&WORDS)));
+        for number in 0..self.random.between(0, 20) {
+            text += &match self.random.below(3) {
+                0 => lines.ask("and then?"),
+                1 => lines.say("this is how it is done"),
+                _ => lines.create(&format!("/w/{number}.rs")),
+            };
+        }
+        text
+    }
+
+    fn begin_session(&mut self) {
+        let id = format!("{}-1111-4111-8111-{}", self.random.hex(8), self.random.hex(12));
+        let rel = format!("projects/-w-a/{id}.jsonl");
+        self.append(&rel);
+        self.sessions.push(rel);
+    }
+
+    fn append(&mut self, rel: &str) {
+        write(&self.path(rel), &self.lines(rel));
+    }
+
+    /// A line that was not written to its end.
+    fn tear(&mut self, rel: &str) {
+        let lines = self.lines(rel);
+        write(&self.path(rel), &lines[..lines.len() - self.random.between(1, 90) as usize]);
+    }
+
+    fn rewrite(&mut self, rel: &str) {
+        fs::write(self.path(rel), self.lines(rel)).unwrap();
+    }
+
+    fn cut(&mut self, rel: &str) {
+        let file = File::options().write(true).open(self.path(rel)).unwrap();
+        let size = file.metadata().unwrap().len();
+        file.set_len(self.random.below(size + 1)).unwrap();
+    }
+
+    fn rename(&mut self, rel: &str) -> String {
+        let name = Path::new(rel).file_name().unwrap().to_str().unwrap();
+        let to = format!("projects/-w-{}/{name}", self.random.pick(&["a", "b", "c"]));
+        fs::create_dir_all(self.path(&to).parent().unwrap()).unwrap();
+        fs::rename(self.path(rel), self.path(&to)).unwrap();
+        to
+    }
+
+    fn remove(&mut self, at: usize) {
+        let rel = self.sessions.swap_remove(at);
+        fs::remove_file(self.path(&rel)).unwrap();
+    }
+
+    fn set_aside(&mut self, at: usize) {
+        let rel = self.sessions.swap_remove(at);
+        let aside = format!("{rel}.orphaned-1700000000000");
+        fs::rename(self.path(&rel), self.path(&aside)).unwrap();
+    }
+}
+
+/// Appends, as Claude Code does.
+fn write(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let mut file = File::options().append(true).create(true).open(path).unwrap();
+    file.write_all(text.as_bytes()).unwrap();
+}
+
+fn wait_until(time: Instant) {
+    std::thread::sleep(time.saturating_duration_since(Instant::now()));
 }

@@ -101,7 +101,6 @@ impl Prices {
 }
 
 fn read(text: &str, today: Date) -> Result<Vec<Told>, TableError> {
-    let wrong = |what: &str| TableError::Value { model: "the file".into(), what: what.into() };
     let all: Vec<Told> = match serde_json::from_str(text)? {
         Value::Object(file) if file.contains_key("models") => own(text, today)?,
         Value::Object(mut file) => match file.remove("providers") {
@@ -112,7 +111,7 @@ fn read(text: &str, today: Date) -> Result<Vec<Told>, TableError> {
         _ => Vec::new(),
     };
     match all.is_empty() {
-        true => Err(wrong("no prices of Claude models in it")),
+        true => Err(TableError::Empty),
         false => Ok(all),
     }
 }

@@ -149,6 +149,9 @@ pub enum TableError {
     /// It is no JSON of this form.
     #[error("not a table of prices: {0}")]
     Form(#[from] serde_json::Error),
+    /// There is nothing in it that can be used.
+    #[error("no prices of Claude models in it")]
+    Empty,
     /// A price that can't be.
     #[error("{model}: {what}")]
     Value {

@@ -1,13 +1,12 @@
 //! Claims of all files into responses: who owns each, what was the most that was said of it, and
 //! what it cost.
 
-use hashbrown::HashSet;
 use transcript::layout::FileKind;
 use transcript::time::Time;
 use transcript::usage::{Claim, Tokens};
 
-use super::{Input, Ledger, Response};
-use crate::price::{Confidence, Prices};
+use super::{Input, Ledger, Name, Response};
+use crate::price::{Confidence, Model, Prices};
 
 /// Claude Code before this wrote what it knew while the response was still coming.
 const WRITES_FINAL_USAGE: [u64; 3] = [2, 1, 97];
@@ -24,17 +23,27 @@ pub(super) fn join(inputs: &[Input], prices: &Prices) -> Ledger {
     places.sort_unstable();
     let ranks = Ranks::new(inputs, &places);
     let mut ledger = Ledger::default();
+    let mut names = Names::new(inputs);
+    let mut known = Known { prices, models: Vec::new() };
     for input in inputs {
         for (_, oddity) in input.claims.oddities() {
             *ledger.oddities.entry(oddity).or_default() += 1;
         }
     }
-    for group in places.chunk_by(|a, b| a.0 == b.0) {
-        let group: Vec<Place> = group.iter().map(|(_, place)| *place).collect();
-        response(inputs, &group, &ranks, prices, &mut ledger);
+    let mut group: Vec<Place> = Vec::new();
+    for same in places.chunk_by(|a, b| a.0 == b.0) {
+        let of = |place: &Place| claim(inputs, *place);
+        group.clear();
+        group.extend(same.iter().map(|(_, place)| *place));
+        // What a call tells of its subagent is told again in the subagent's own file, if there is
+        // one.
+        if group.iter().any(|place| !of(place).is_progress) {
+            group.retain(|place| !of(place).is_progress);
+        }
+        response(inputs, &group, &ranks, &mut names, &mut known, &mut ledger);
     }
     let key = |response: &Response| (response.time, response.file, response.offset);
-    ledger.responses.sort_by_key(|response| (key(response), response.is_advisor));
+    ledger.responses.sort_by_cached_key(|response| (key(response), response.is_advisor));
     ledger
 }
 
@@ -46,18 +55,16 @@ fn response(
     inputs: &[Input],
     group: &[Place],
     ranks: &Ranks,
-    prices: &Prices,
+    names: &mut Names<'_>,
+    known: &mut Known<'_>,
     ledger: &mut Ledger,
 ) {
     let of = |place: Place| claim(inputs, place);
-    // What a call tells of its subagent is told again in the subagent's own file, if there is one.
-    let is_told_elsewhere = group.iter().any(|place| !of(*place).is_progress);
-    let group: Vec<Place> =
-        group.iter().copied().filter(|p| !(is_told_elsewhere && of(*p).is_progress)).collect();
     let owner = group.iter().copied().min_by_key(|place| {
         let claim = of(*place);
         let time = claim.first.time.map_or(i64::MAX, |time| time.0);
-        (claim.is_sidechain, time, ranks.of(place.0), *place)
+        let is_former = inputs[place.0 as usize].is_former;
+        (is_former, claim.is_sidechain, time, ranks.of(place.0), *place)
     });
     let most = group.iter().copied().filter(|place| of(*place).has_usage).max_by_key(|place| {
         let claim = of(*place);
@@ -66,31 +73,33 @@ fn response(
     });
     let (Some(owner), Some(most)) = (owner, most) else { return };
     let (first, usage) = (of(owner), of(most));
-    let input = &inputs[owner.0 as usize];
-    let claims = &input.claims;
-    let session_of = |place: Place| {
-        let input = &inputs[place.0 as usize];
-        let named = input.claims.session(of(place)).map(str::to_owned);
-        named.or_else(|| input.kind.session().map(|id| id.as_str().to_owned()))
+    let mut session_of = |place: Place, ledger: &mut Ledger| {
+        let named = names.get(place.0, of(place).session, ledger);
+        named.unwrap_or_else(|| {
+            let by_path = inputs[place.0 as usize].kind.session();
+            ledger.intern(by_path.map_or("", |id| id.as_str()))
+        })
     };
-    let agent = claims.agent(first).or(match &input.kind {
-        FileKind::Agent { agent, .. } => Some(agent.as_str()),
-        _ => None,
-    });
-    let session = session_of(owner).unwrap_or_default();
-    let session = ledger.intern(&session);
-    let tools = tools(inputs, &group, ledger);
-    let agent = agent.map(|agent| ledger.intern(agent));
-    let project = claims.project(first).map(|path| ledger.intern(path));
-    let branch = claims.branch(first).map(|branch| ledger.intern(branch));
-    let taken = &inputs[most.0 as usize].claims;
-    let model = taken.model(usage).or(claims.model(first)).map(|model| ledger.intern(model));
-    for place in group.iter().filter(|place| **place != owner) {
-        let session = ledger.intern(&session_of(*place).unwrap_or_default());
+    let session = session_of(owner, ledger);
+    // What a file held before it was rewritten is no replay of what it holds now.
+    let is_replay = |place: &&Place| **place != owner && !inputs[place.0 as usize].is_former;
+    for place in group.iter().filter(is_replay) {
+        let session = session_of(*place, ledger);
         *ledger.replayed.entry(session).or_default() += 1;
     }
+    let tools = tools(inputs, group, names, ledger);
+    let agent =
+        names.get(owner.0, first.agent, ledger).or_else(|| match &inputs[owner.0 as usize].kind {
+            FileKind::Agent { agent, .. } => Some(ledger.intern(agent.as_str())),
+            _ => None,
+        });
+    let project = names.get(owner.0, first.project, ledger);
+    let branch = names.get(owner.0, first.branch, ledger);
+    let taken = &inputs[most.0 as usize].claims;
+    let model = names.get(most.0, usage.model, ledger);
+    let model = model.or_else(|| names.get(owner.0, first.model, ledger));
     let is_cut = taken.is_cut(usage) && group.iter().all(|place| !of(*place).has_stopped);
-    let is_placeholder = is_placeholder(taken.version(usage), usage.has_stopped);
+    let is_placeholder = is_placeholder(taken.name(usage.version), usage.has_stopped);
     let mut response = Response {
         key: first.key,
         time: first.first.time,
@@ -110,13 +119,13 @@ fn response(
         tools,
         cost: None,
         confidence: Confidence::Exact,
-        replays: group.len() as u32 - 1,
+        replays: group.iter().filter(is_replay).count() as u32,
         has_source: group.iter().any(|place| inputs[place.0 as usize].has_source),
         claimed_cost: group.iter().find_map(|place| of(*place).claimed_cost),
     };
     for iteration in &usage.iterations {
         let Some(model) = iteration.advisor else { continue };
-        let model = taken.name(model).map(|model| ledger.intern(model));
+        let model = names.get(most.0, model, ledger);
         let mut advisor = Response {
             model,
             tokens: iteration.tokens,
@@ -127,23 +136,56 @@ fn response(
             claimed_cost: None,
             ..response.clone()
         };
-        settle(&mut advisor, prices, ledger, is_cut || is_placeholder);
+        known.settle(&mut advisor, ledger, is_cut || is_placeholder);
         ledger.responses.push(advisor);
     }
-    settle(&mut response, prices, ledger, is_cut || is_placeholder);
+    known.settle(&mut response, ledger, is_cut || is_placeholder);
     ledger.responses.push(response);
 }
 
-fn settle(response: &mut Response, prices: &Prices, ledger: &Ledger, is_least: bool) {
-    let model = response.model.map_or("", |model| ledger.name(model));
-    let (cost, confidence) = price(prices, model, response.time, response, is_least);
-    (response.cost, response.confidence) = (cost, confidence);
+/// The names of each file as names of the ledger; most are asked for again and again.
+struct Names<'a> {
+    inputs: &'a [Input],
+    of: Vec<Vec<Option<Name>>>,
+}
+
+impl<'a> Names<'a> {
+    fn new(inputs: &'a [Input]) -> Self {
+        let of = inputs.iter().map(|input| vec![None; input.claims.names()]).collect();
+        Self { inputs, of }
+    }
+
+    fn get(&mut self, file: u32, number: u32, ledger: &mut Ledger) -> Option<Name> {
+        let known = self.of[file as usize].get_mut(number as usize)?;
+        if known.is_none() {
+            *known = Some(ledger.intern(self.inputs[file as usize].claims.name(number)?));
+        }
+        *known
+    }
+}
+
+/// The table, and which of its models the names of the ledger are.
+struct Known<'a> {
+    prices: &'a Prices,
+    models: Vec<Option<Option<(&'a Model, bool)>>>,
+}
+
+impl Known<'_> {
+    fn settle(&mut self, response: &mut Response, ledger: &Ledger, is_least: bool) {
+        let model = response.model.and_then(|name| {
+            let at = name as usize;
+            self.models.resize(self.models.len().max(at + 1), None);
+            let prices = self.prices;
+            *self.models[at].get_or_insert_with(|| prices.find(ledger.name(name)))
+        });
+        let (cost, confidence) = price(model, response.time, response, is_least);
+        (response.cost, response.confidence) = (cost, confidence);
+    }
 }
 
 /// Cost and confidence of a response under a table.
 pub(super) fn price(
-    prices: &Prices,
-    model: &str,
+    model: Option<(&Model, bool)>,
     time: Option<Time>,
     response: &Response,
     is_least: bool,
@@ -154,7 +196,9 @@ pub(super) fn price(
     let mut confidence = Confidence::Exact;
     for (at, tokens) in parts.iter().enumerate() {
         let searches = if at == 0 { response.web_searches } else { 0 };
-        let priced = prices.price(model, time, tokens, response.mode, searches);
+        let priced = model.and_then(|(model, is_by_rule)| {
+            model.price(is_by_rule, time, tokens, response.mode, searches)
+        });
         let Some(priced) = priced else { return (None, Confidence::Unpriced) };
         let Some(sum) = cost.checked_add(priced.cost) else {
             return (None, Confidence::Unpriced);
@@ -180,19 +224,22 @@ fn parts(claim: &Claim) -> Vec<Tokens> {
 }
 
 /// The calls of all lines in all files, each once.
-fn tools(inputs: &[Input], group: &[Place], ledger: &mut Ledger) -> Vec<super::Name> {
-    let mut seen: HashSet<(u64, &str)> = HashSet::new();
-    let mut tools = Vec::new();
+fn tools(
+    inputs: &[Input],
+    group: &[Place],
+    names: &mut Names<'_>,
+    ledger: &mut Ledger,
+) -> Vec<Name> {
+    let mut seen: Vec<(u64, Name)> = Vec::new();
     for &place in group {
-        let claims = &inputs[place.0 as usize].claims;
         for &(name, call) in &claim(inputs, place).tools {
-            let name = claims.name(name).unwrap_or_default();
-            if seen.insert((call, name)) {
-                tools.push(ledger.intern(name));
+            let Some(name) = names.get(place.0, name, ledger) else { continue };
+            if !seen.contains(&(call, name)) {
+                seen.push((call, name));
             }
         }
     }
-    tools
+    seen.into_iter().map(|(_, name)| name).collect()
 }
 
 /// Whether the usage may be what was known before the response was complete.

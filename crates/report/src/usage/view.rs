@@ -1,7 +1,5 @@
 //! Views: the responses, grouped by one or two things. The totals of all of them are the same.
 
-use std::collections::BTreeMap;
-
 use hashbrown::HashMap;
 use jiff::Timestamp;
 use jiff::civil::{Date, Weekday};
@@ -141,18 +139,21 @@ pub struct Totals {
     pub by_confidence: [(u64, u64); 4],
     /// Requests whose lines are no longer in the Claude folder.
     pub without_source: u64,
+    /// What was added, by confidence: a part of a shared response need not have a request.
+    shares: [u64; 4],
 }
 
 impl Totals {
     /// In micro-dollars; `None` if nothing of it has a price.
     pub fn cost(&self) -> Option<u64> {
-        let unpriced = self.by_confidence[Confidence::Unpriced as usize].0;
-        (self.requests == 0 || unpriced < self.requests).then_some(self.cost)
+        let unpriced = self.shares[Confidence::Unpriced as usize];
+        let all: u64 = self.shares.iter().sum();
+        (all == 0 || unpriced < all).then_some(self.cost)
     }
 
     /// How sure the sum is. If some of it has no price, the sum is what it is at least.
     pub fn confidence(&self) -> Confidence {
-        let is_there = |confidence: Confidence| self.by_confidence[confidence as usize].0 > 0;
+        let is_there = |confidence: Confidence| self.shares[confidence as usize] > 0;
         match self.cost() {
             None => Confidence::Unpriced,
             Some(_) if is_there(Confidence::Unpriced) => Confidence::LowerBound,
@@ -192,6 +193,7 @@ impl Totals {
         self.cost += cost;
         let counted = &mut self.by_confidence[response.confidence as usize];
         *counted = (counted.0 + requests, counted.1 + cost);
+        self.shares[response.confidence as usize] += 1;
         self.without_source += if response.has_source { 0 } else { requests };
     }
 }
@@ -239,16 +241,26 @@ pub fn total(ledger: &Ledger, filter: &Filter) -> Totals {
 
 /// The rows of a view: times in their order, everything else by cost, then by tokens.
 pub fn view(ledger: &Ledger, view: &View<'_>) -> Vec<Row> {
-    let mut rows: BTreeMap<Vec<Option<String>>, Totals> = BTreeMap::new();
+    let mut keys =
+        Keys { view, ledger, texts: Vec::new(), by_text: HashMap::new(), seen: HashMap::new() };
+    let mut sums: HashMap<[u32; 2], Totals> = HashMap::new();
     for response in ledger.responses.iter().filter(|r| view.filter.holds(ledger, r)) {
         let of = if view.by.contains(&Dimension::Tool) { response.tools.len().max(1) } else { 1 };
         for part in 0..of {
-            let keys = view.by.iter().map(|by| view.key(ledger, response, part, *by)).collect();
+            let mut key = [0; 2];
+            for (at, by) in view.by.iter().take(2).enumerate() {
+                key[at] = keys.of(response, part, *by);
+            }
             let share = Share { response, part: part as u64, of: of as u64 };
-            rows.entry(keys).or_default().add(&share);
+            sums.entry(key).or_default().add(&share);
         }
     }
-    let mut rows: Vec<Row> = rows.into_iter().map(|(keys, totals)| Row { keys, totals }).collect();
+    let text = |key: u32| keys.texts[key as usize].clone();
+    let row = |(key, totals): ([u32; 2], Totals)| Row {
+        keys: key.iter().take(view.by.len()).map(|key| text(*key)).collect(),
+        totals,
+    };
+    let mut rows: Vec<Row> = sums.into_iter().map(row).collect();
     let firsts = firsts(&rows);
     let is_time = |at: usize| view.by.get(at).is_some_and(|by| by.is_time());
     let weight = |totals: &Totals| std::cmp::Reverse((totals.cost, totals.tokens.total()));
@@ -258,6 +270,50 @@ pub fn view(ledger: &Ledger, view: &View<'_>) -> Vec<Row> {
         (first, row.keys[0].clone(), last, row.keys.clone())
     });
     rows
+}
+
+/// A quarter of an hour: no zone changes its offset within one.
+const QUARTER: i64 = 15 * 60 * 1000;
+
+/// The keys of a view, each made once.
+struct Keys<'a> {
+    view: &'a View<'a>,
+    ledger: &'a Ledger,
+    texts: Vec<Option<String>>,
+    by_text: HashMap<Option<String>, u32>,
+    /// What a name or a quarter of an hour has as key of a dimension.
+    seen: HashMap<(Dimension, i64), u32>,
+}
+
+impl Keys<'_> {
+    fn of(&mut self, response: &Response, part: usize, by: Dimension) -> u32 {
+        let name = |name: Option<super::Name>| name.map_or(-1, i64::from);
+        let cause = match by {
+            Dimension::Day | Dimension::Week | Dimension::Month => {
+                response.time.map_or(i64::MIN, |time| time.0.div_euclid(QUARTER))
+            }
+            Dimension::Session => name(Some(response.session)),
+            Dimension::Project => name(response.project),
+            Dimension::Model => name(response.model),
+            Dimension::Subagent => name(response.agent),
+            Dimension::Tool => name(response.tools.get(part).copied()),
+            Dimension::Branch => name(response.branch),
+            Dimension::Pr => return self.number(self.view.pr(self.ledger, response)),
+        };
+        if let Some(&key) = self.seen.get(&(by, cause)) {
+            return key;
+        }
+        let key = self.number(self.view.key(self.ledger, response, part, by));
+        self.seen.insert((by, cause), key);
+        key
+    }
+
+    fn number(&mut self, text: Option<String>) -> u32 {
+        *self.by_text.entry(text).or_insert_with_key(|text| {
+            self.texts.push(text.clone());
+            self.texts.len() as u32 - 1
+        })
+    }
 }
 
 /// What all rows with the same first key weigh together.

@@ -79,8 +79,8 @@ impl Batch<'_> {
         let none = Edge::head(&[]);
         self.execute(
             "INSERT INTO generation (file, number, size, device, inode, mtime_ns, begun,
-                head_length, head, tail_length, tail)
-             SELECT ?1, coalesce(max(number) + 1, 0), 0, ?2, ?3, ?4, ?5, 0, ?6, 0, ?6
+                head_length, head, tail_length, tail, created)
+             SELECT ?1, coalesce(max(number) + 1, 0), 0, ?2, ?3, ?4, ?5, 0, ?6, 0, ?6, ?7
              FROM generation WHERE file = ?1",
             params![
                 file,
@@ -88,7 +88,8 @@ impl Batch<'_> {
                 stat.inode.cast_signed(),
                 stat.mtime_ns,
                 at.0,
-                none.hash
+                none.hash,
+                stat.created
             ],
         )?;
         Ok(GenerationId(self.transaction.last_insert_rowid()))
@@ -97,8 +98,15 @@ impl Batch<'_> {
     /// Remembers what the file system now says about a generation's file.
     pub fn restat(&mut self, generation: GenerationId, stat: &Stat) -> Result<()> {
         let changed = self.execute(
-            "UPDATE generation SET device = ?2, inode = ?3, mtime_ns = ?4 WHERE id = ?1",
-            params![generation, stat.device.cast_signed(), stat.inode.cast_signed(), stat.mtime_ns],
+            "UPDATE generation SET device = ?2, inode = ?3, mtime_ns = ?4, created = ?5
+             WHERE id = ?1",
+            params![
+                generation,
+                stat.device.cast_signed(),
+                stat.inode.cast_signed(),
+                stat.mtime_ns,
+                stat.created
+            ],
         )?;
         if changed == 1 { Ok(()) } else { Err(ArchiveError::NoGeneration(generation)) }
     }

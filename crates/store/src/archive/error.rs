@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::ErrorCode;
 
 use super::GenerationId;
+use crate::folder::{is_full, is_read_only};
 
 /// Why the archive could not do what was asked.
 #[derive(Debug, thiserror::Error)]
@@ -99,6 +100,7 @@ impl ArchiveError {
             }
             Some(ErrorCode::ReadOnly) => Self::ReadOnly { path },
             Some(ErrorCode::DiskFull) => Self::Full { path },
+            _ if is_out_of_room(&source) => Self::Full { path },
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy { path },
             _ => Self::Sqlite { path, source },
         }
@@ -108,11 +110,17 @@ impl ArchiveError {
         let path = path.to_path_buf();
         match source.kind() {
             io::ErrorKind::NotFound => Self::NotThere { path },
-            io::ErrorKind::StorageFull => Self::Full { path },
-            io::ErrorKind::ReadOnlyFilesystem => Self::ReadOnly { path },
+            _ if is_full(&source) => Self::Full { path },
+            _ if is_read_only(&source) => Self::ReadOnly { path },
             _ => Self::Io { path, source },
         }
     }
+}
+
+/// Whether there is no room for the memory that readers and writers share, which is a file.
+pub(crate) fn is_out_of_room(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error().map(|error| error.extended_code);
+    code == Some(rusqlite::ffi::SQLITE_IOERR_SHMSIZE)
 }
 
 /// Gives what SQLite said a path and a meaning.

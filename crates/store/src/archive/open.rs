@@ -74,18 +74,37 @@ fn prepare(connection: &Connection) -> rusqlite::Result<()> {
         transaction.execute_batch(include_str!("schema.sql"))?;
         transaction.pragma_update(None, "application_id", APPLICATION)?;
         transaction.pragma_update(None, "user_version", FORMAT)?;
+    } else if is_ours(&transaction)? && !has_created(&transaction)? {
+        // No other format: a version that does not know the column works with it as well.
+        transaction.execute_batch("ALTER TABLE generation ADD COLUMN created INTEGER")?;
     }
     transaction.commit()
 }
 
+/// Whether it is an archive, and none of a newer version.
+fn is_ours(connection: &Connection) -> rusqlite::Result<bool> {
+    let number = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+    Ok(number("application_id")? == APPLICATION && number("user_version")? <= FORMAT)
+}
+
+/// Whether it is remembered when files were made.
+pub fn has_created(connection: &Connection) -> rusqlite::Result<bool> {
+    let sql = "SELECT count(*) FROM pragma_table_info('generation') WHERE name = 'created'";
+    connection.query_row(sql, [], |row| Ok(row.get::<_, i64>(0)? > 0))
+}
+
 fn open_read(path: &Path) -> Result<Connection, ArchiveError> {
     fs::metadata(path).map_err(|error| ArchiveError::io(path, error))?;
-    let connection = read_shared(path).or_else(|error| {
+    connect_read(path).at(path)
+}
+
+/// A database for reading, also where nothing can be written.
+pub fn connect_read(path: &Path) -> rusqlite::Result<Connection> {
+    read_shared(path).or_else(|error| {
         // In a folder that can't be written there is no place for the shared memory of readers
         // and writers; but nobody writes there either, unless a log is left that is not in yet.
         if has_log(path) { Err(error) } else { read_alone(path).map_err(|_| error) }
-    });
-    connection.at(path)
+    })
 }
 
 fn read_shared(path: &Path) -> rusqlite::Result<Connection> {
@@ -128,7 +147,12 @@ fn uri(path: &Path) -> String {
 
 fn check(connection: &Connection, path: &Path) -> Result<(), ArchiveError> {
     let number = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
-    if number("application_id").at(path)? != APPLICATION {
+    let application = number("application_id").at(path)?;
+    // What is left of one that could not be made.
+    if application == 0 && number("page_count").at(path)? <= 1 {
+        return Err(ArchiveError::NotThere { path: path.to_path_buf() });
+    }
+    if application != APPLICATION {
         return Err(ArchiveError::damaged(path, "it is not an archive of this program"));
     }
     let found = number("user_version").at(path)?;

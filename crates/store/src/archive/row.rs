@@ -59,6 +59,8 @@ pub struct Stat {
     pub inode: u64,
     /// When it was last written, in nanoseconds since 1970.
     pub mtime_ns: i64,
+    /// When it was made, in milliseconds since 1970, where the file system knows.
+    pub created: Option<i64>,
 }
 
 /// How a generation came to its end.

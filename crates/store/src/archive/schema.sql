@@ -36,6 +36,8 @@ CREATE TABLE generation (
     head BLOB NOT NULL,
     tail_length INTEGER NOT NULL,
     tail BLOB NOT NULL,
+    -- When the file was made, in milliseconds; older archives get it when they are written to.
+    created INTEGER,
     UNIQUE (file, number)
 ) STRICT;
 

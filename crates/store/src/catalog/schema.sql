@@ -24,6 +24,15 @@ CREATE TABLE IF NOT EXISTS transcript (
     has_copies INTEGER NOT NULL DEFAULT 0
 );
 
+-- What each life of a transcript claims was used: see `Claims::save`. What was once claimed stays,
+-- also when the file is rewritten or gone.
+CREATE TABLE IF NOT EXISTS claims (
+    generation INTEGER PRIMARY KEY,
+    file INTEGER NOT NULL,
+    size INTEGER NOT NULL,
+    data BLOB NOT NULL
+);
+
 CREATE TABLE IF NOT EXISTS touch (
     file INTEGER NOT NULL,
     number INTEGER NOT NULL,
@@ -113,3 +122,7 @@ CREATE VIEW IF NOT EXISTS owned AS
     FROM file f JOIN session s ON s.id = f.session
     UNION ALL
     SELECT g.id + 4294967296, g.session, g.project, NULL, '' FROM ghost g WHERE g.prompts > 0;
+
+-- What happened lately is asked for by the status line, which has a few milliseconds.
+CREATE INDEX IF NOT EXISTS session_last ON session (last);
+CREATE INDEX IF NOT EXISTS file_session ON file (session);

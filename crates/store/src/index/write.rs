@@ -93,8 +93,11 @@ impl IndexWriter {
             document.add_u64(fields.error, 1);
         }
         document.add_text(fields.text(doc.role), doc.text);
-        let added = self.inner.add_document(document);
-        added.map(drop).map_err(|error| failure(&self.path, error))
+        self.inner.add_document(document).map(drop).map_err(|error| {
+            // It says only that its threads have ended; a commit says why.
+            let why = self.inner.prepare_commit().err().unwrap_or(error);
+            failure(&self.path, why)
+        })
     }
 
     /// Takes away everything that was added for a file until now.

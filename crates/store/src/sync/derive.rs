@@ -11,6 +11,7 @@ use transcript::library::Card;
 use transcript::line::LineReader;
 use transcript::session::{Node, Options};
 use transcript::time::Time;
+use transcript::usage;
 
 use super::{Home, Patience, Report, SyncError, Watch};
 use crate::archive::{Archive, ArchiveError, FileRow, Stat};
@@ -80,6 +81,7 @@ pub(super) fn derive(
         let write = catalog.write()?;
         write.join(transcripts(homes, &rows, store)?, from, patience.now)?;
         super::ghost::update(&write, archive, &rows, indexed, &mut writer)?;
+        super::claims::update(&write, archive, &rows)?;
         write.commit()?
     };
     writer.commit(edition)?;
@@ -287,12 +289,13 @@ fn read(
     watch: &dyn Watch,
 ) -> Result<Transcript, SyncError> {
     let file = todo.row.file.0;
+    let generation = todo.row.generation.0;
     let known = match todo.known.is_some() && !todo.is_unindexed {
-        true => catalog.state(file)?,
+        true => catalog.state(file)?.zip(catalog.claims_of(generation)?),
         false => None,
     };
     let is_grown = known.is_some();
-    let mut builder = known.unwrap_or_default();
+    let (mut builder, mut claims) = known.unwrap_or_default();
     let is_prompt = |node: &Node| node.role.is_person();
     // Counted in the order of the file: that never changes, while the way through it may.
     let mut turn = builder.nodes().iter().filter(|node| is_prompt(node)).count() as u32;
@@ -305,9 +308,13 @@ fn read(
     let failed = |source| ArchiveError::Io { path: path.to_path_buf(), source };
     while let Some(line) = lines.next_line().map_err(failed)? {
         let first = builder.nodes().len();
+        let is_claim = usage::is_marked(line.bytes);
         builder.line(line);
         let mut at = first;
         Entry::read(line, &mut odd, |entry| {
+            if is_claim {
+                claims.entry(&entry);
+            }
             if let Some(node) = builder.nodes().get(at) {
                 turn += u32::from(is_prompt(node));
                 if !todo.is_unindexed {
@@ -329,7 +336,20 @@ fn read(
     let (touches, commits, prs) = catalog::rows(&session);
     let (shape, places) = (Shape::of(&session).save(), Places::of(&session).save());
     let card = Card::of(found, &session).save();
-    Ok(Transcript { file, state, card, shape, places, touches, commits, prs })
+    let size = todo.row.size;
+    Ok(Transcript {
+        file,
+        generation,
+        size,
+        claims,
+        state,
+        card,
+        shape,
+        places,
+        touches,
+        commits,
+        prs,
+    })
 }
 
 /// Words on their way to the index.

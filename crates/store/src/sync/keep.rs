@@ -201,7 +201,8 @@ impl Work {
         Ok(Some(job(what, from, found, Some(row))))
     }
 
-    /// Whether the last bytes that are kept still stand where they stood.
+    /// Whether the first and the last bytes that are kept still stand where they stood. What
+    /// was changed between them, at the same length, only a full sync sees.
     fn ends_alike(
         &mut self,
         archive: &Archive,
@@ -213,7 +214,15 @@ impl Work {
             return Ok(false);
         }
         let start = row.size - length;
-        let bytes = found.open()?.bytes(start, length as usize)?;
+        let source = found.open()?;
+        if start > 0 {
+            let head = source.bytes(0, row.head.length as usize)?;
+            self.report.bytes_read += head.len() as u64;
+            if !row.head.is(&head) {
+                return Ok(false);
+            }
+        }
+        let bytes = source.bytes(start, length as usize)?;
         self.report.bytes_read += length;
         if bytes.len() as u64 != length {
             return Ok(false);
@@ -449,7 +458,7 @@ fn stat(found: &Found, now: Time) -> Stat {
     let (device, inode) = found.inode.unwrap_or_default();
     let mark = i64::from(plan::is_unsure(found.modified, now));
     let mtime_ns = found.modified.map_or(0, |time| time.0 * NANO) + mark;
-    Stat { device, inode, mtime_ns }
+    Stat { device, inode, mtime_ns, created: found.created.map(|time| time.0) }
 }
 
 fn bytes_of(path: &Path) -> &[u8] {
@@ -507,8 +516,11 @@ pub fn kept_files(
             generation: row.generation,
             size: row.size,
         });
-        let modified = Some(Time(row.stat.mtime_ns / NANO));
-        Found::kept(root, path_of(&row.rel), modified, kept)
+        Found {
+            modified: Some(Time(row.stat.mtime_ns / NANO)),
+            created: row.stat.created.map(Time),
+            ..Found::kept(root, path_of(&row.rel), kept)
+        }
     });
     Ok(found.collect())
 }

@@ -71,8 +71,9 @@ impl Change {
 pub fn plan(seen: &[Seen], found: Vec<Found>, is_listed: impl Fn(&Seen) -> bool) -> Vec<Change> {
     let mut by_rel: HashMap<&PathBuf, &Seen> = seen.iter().map(|s| (&s.rel, s)).collect();
     let here: HashSet<PathBuf> = found.iter().map(|f| f.rel.clone()).collect();
-    let is_left = |s: &&Seen| !here.contains(&s.rel) && !s.is_gone && is_listed(s);
-    let mut left = Left::new(seen.iter().filter(is_left));
+    let is_away = |s: &&Seen| !here.contains(&s.rel) && is_listed(s);
+    let is_left = |s: &&Seen| is_away(s) && !s.is_gone;
+    let mut left = Left::new(seen.iter().filter(is_away));
     let (mut moves, mut changes, mut others) = (Vec::new(), Vec::new(), Vec::new());
     for found in found {
         match by_rel.remove(&found.rel) {
@@ -107,8 +108,14 @@ impl<'a> Left<'a> {
     fn new(all: impl Iterator<Item = &'a Seen>) -> Self {
         let mut left = Self::default();
         for seen in all {
+            let name = seen.rel.file_name().unwrap_or_default();
+            if seen.is_gone {
+                // It may come back elsewhere. Its inode is another file's by now.
+                left.by_name.entry(name).or_insert(seen);
+                continue;
+            }
             left.by_inode.extend(seen.inode.map(|inode| (inode, seen)));
-            left.by_name.extend(seen.rel.file_name().map(|name| (name, seen)));
+            left.by_name.insert(name, seen);
         }
         left
     }

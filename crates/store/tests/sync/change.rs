@@ -32,6 +32,11 @@ fn a_second_sync_writes_nothing() {
     world.write("history.jsonl", "{\"display\":\"find the zebra\"}\n");
     world.write("todos/x.json", "[]");
     assert!(world.sync().is_changed());
+    assert_nothing_written(&world);
+}
+
+/// Another sync reads nothing and writes nothing.
+fn assert_nothing_written(world: &World) {
     let before = world.store_files();
     let report = world.sync();
     assert!(!report.is_changed(), "{report:?}");
@@ -59,26 +64,28 @@ fn many_small_syncs_leave_few_packs() {
     assert_as_fresh(&world);
 }
 
+/// As many files as a person has after years; one line each is enough to count them.
 #[test]
 fn an_append_reads_what_was_appended() {
     let world = World::new();
-    let mut rels = Vec::new();
-    for at in 0..300 {
-        let rel = format!("projects/-w-a/{at:08}-0000-4000-8000-000000000000.jsonl");
-        let mut lines = Lines::new(A, at);
-        world.write(&rel, (0..20).map(|n| lines.ask(&format!("question {n}"))).collect::<String>());
-        rels.push(rel);
+    let id = |at: usize| format!("{at:08}-0000-4000-8000-000000000000");
+    let rel = |at: usize| format!("projects/-w-{}/{}.jsonl", at % 100, id(at));
+    for at in 0..19_999 {
+        world.write(&rel(at), Lines::new(id(at), at).ask("question"));
     }
-    assert_eq!(world.sync().new, 300);
-    let mut lines = Lines::new(A, "more");
+    let mut lines = Lines::new(id(19_999), "more");
+    world.write(&rel(19_999), lines.ask("question"));
+    assert_eq!(world.sync().new, 20_000);
     let more: String = (0..100).map(|n| lines.ask(&format!("marmalade {n}"))).collect();
-    world.append(&rels[123], &more);
+    world.append(&rel(19_999), &more);
     let report = world.sync();
-    assert_eq!((report.new, report.grown, report.rewritten, report.moved), (0, 1, 0, 0));
-    assert_eq!((report.gone, report.same, report.read), (0, 0, 1));
+    assert_eq!((report.files, report.grown, report.read), (20_000, 1, 1));
+    let others = [report.new, report.rewritten, report.moved, report.gone, report.same];
+    assert_eq!(others, [0; 5]);
     assert_eq!(report.bytes_kept, more.len() as u64);
     assert!(report.bytes_read <= 2 * more.len() as u64, "{} bytes", report.bytes_read);
-    world.assert_current();
+    assert_nothing_written(&world);
+    assert_eq!(world.session(&id(19_999)), is("question", 101));
 }
 
 #[test]
@@ -157,6 +164,19 @@ fn a_file_that_regrew_with_the_same_last_byte_is_a_new_one() {
     world.write(&rel, new.clone() + &Lines::new(A, "two").ask("ride the bicycle"));
     assert_eq!(world.sync().rewritten, 1);
     world.assert_kept(&old);
+    assert_as_fresh(&world);
+}
+
+#[test]
+fn a_file_whose_beginning_was_changed_is_a_new_one_when_it_grows() {
+    let (world, rel) = (World::new(), transcript("a", 0));
+    let mut lines = Lines::new(A, "old");
+    let text: String = (0..100).map(|_| lines.ask("find the zebra")).collect();
+    world.write(&rel, &text);
+    world.sync();
+    world.write(&rel, text.replacen("zebra", "horse", 1) + &lines.say("there"));
+    assert_eq!(world.sync().rewritten, 1);
+    world.assert_kept(&text);
     assert_as_fresh(&world);
 }
 
@@ -342,6 +362,19 @@ fn a_file_that_comes_back_is_there_again() {
 }
 
 #[test]
+fn a_transcript_that_comes_back_elsewhere_is_the_same_one() {
+    let (world, rel, _, old) = two_turns();
+    world.remove(&rel);
+    world.sync();
+    world.write(&transcript("b", 0), Lines::new(A, "new").ask("polish the quartz"));
+    let report = world.sync();
+    assert_eq!((report.moved, report.rewritten, report.new), (1, 1, 0));
+    assert!(world.gone().is_empty());
+    world.assert_kept(&old);
+    assert_as_fresh(&world);
+}
+
+#[test]
 fn a_file_may_come_back_with_more_or_with_something_else() {
     let (world, rel, mut lines, old) = two_turns();
     world.remove(&rel);
@@ -471,6 +504,32 @@ fn a_copy_of_a_conversation_is_known_as_one() {
     assert_eq!(fs::read(world.path(&rel)).expect("is there"), old.into_bytes());
 }
 
+/// The file that was made first owns what stands in several, also when it is known only from what
+/// is kept which one that was.
+#[test]
+fn who_owns_a_copy_does_not_change_when_files_go() {
+    for gone in [0, 1] {
+        let world = World::new();
+        let mut lines = Lines::new(A, "same");
+        let same = lines.ask("find the zebra") + &lines.say("there");
+        let more = |at: usize| Lines::new(IDS[at], "own").ask("ride the bicycle");
+        // By its name and by the time of its own entry the copy would come first.
+        world.write(&transcript("b", 0), same.clone() + &more(0) + &more(0));
+        wait_a_moment();
+        world.write(&transcript("a", 1), same.replace(A, IDS[1]) + &more(1));
+        world.sync();
+        let before = world.dump().sessions;
+        world.remove(&[transcript("b", 0), transcript("a", 1)][gone]);
+        world.sync();
+        assert_eq!(world.dump().sessions, before);
+    }
+}
+
+/// The time at which a file was made is not ours to set.
+fn wait_a_moment() {
+    std::thread::sleep(std::time::Duration::from_millis(20));
+}
+
 #[test]
 fn a_clock_that_goes_backwards_loses_nothing() {
     let (world, rel, mut lines, old) = two_turns();
@@ -491,6 +550,35 @@ fn a_clock_that_goes_backwards_loses_nothing() {
     sync_at(-6);
     assert_eq!(world.gone(), [rel]);
     assert_eq!(world.session(A), is("polish the quartz", 1));
+}
+
+/// A file may come from a backup or from a computer whose clock is wrong: whatever its time says,
+/// what it holds is kept.
+#[test]
+fn times_of_files_that_go_backwards_lose_nothing() {
+    let day = 86_400;
+    for seconds in [0, day, 1_600_000_000, 4_000_000_000] {
+        let (world, rel, mut lines, old) = two_turns();
+        let sync_with_time = || {
+            let file = fs::File::options().append(true).open(world.path(&rel)).expect("opens");
+            let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(seconds);
+            file.set_modified(time).expect("has a time");
+            let report = world.sync();
+            assert_as_fresh(&world);
+            assert!(!world.sync().is_changed());
+            (report.grown, report.rewritten)
+        };
+        world.append(&rel, lines.say("with pleasure"));
+        assert_eq!(sync_with_time(), (1, 0));
+        // Once more with the same time, as if the clock stood still.
+        world.append(&rel, lines.say("and again"));
+        assert_eq!(sync_with_time(), (1, 0));
+        let whole = fs::read_to_string(world.path(&rel)).expect("is text");
+        world.write(&rel, Lines::new(A, "new").ask("polish the quartz"));
+        assert_eq!(sync_with_time(), (0, 1));
+        world.assert_kept(&whole);
+        world.assert_kept(&old);
+    }
 }
 
 /// A file that was written while it was read may have been written again in the same moment.

@@ -160,11 +160,7 @@ impl World {
 
     /// All that any generation of any file holds.
     pub fn generations(&self) -> Vec<Vec<u8>> {
-        let archive = archive(&self.store());
-        let files = archive.files().expect("lists");
-        let of = |row: &FileRow| archive.generations(row.file).expect("lists");
-        let all = files.iter().flat_map(of);
-        all.map(|row| whole(&archive, row.generation, row.size)).collect()
+        generations(&self.store())
     }
 
     /// What was once there can still be read.
@@ -209,7 +205,7 @@ impl World {
 
 /// A folder for a store. What is kept waits for the disk, and hundreds of syncs would wait long;
 /// where the system has a disk in memory, they don't.
-fn in_memory() -> tempfile::TempDir {
+pub fn in_memory() -> tempfile::TempDir {
     let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
     folder.expect("a folder")
 }
@@ -229,6 +225,15 @@ fn list(folder: &Path, all: &mut BTreeMap<PathBuf, (u64, SystemTime, Vec<u8>)>) 
 
 pub fn archive(store: &Store) -> Archive {
     store.archive(Access::Read).expect("opens")
+}
+
+/// All that any generation of any file holds.
+pub fn generations(store: &Store) -> Vec<Vec<u8>> {
+    let archive = archive(store);
+    let files = archive.files().expect("lists");
+    let of = |row: &FileRow| archive.generations(row.file).expect("lists");
+    let all = files.iter().flat_map(of);
+    all.map(|row| whole(&archive, row.generation, row.size)).collect()
 }
 
 pub fn whole(archive: &Archive, generation: GenerationId, size: u64) -> Vec<u8> {
@@ -372,7 +377,7 @@ fn hits(store: &Store) -> BTreeMap<(&'static str, String), BTreeSet<(u32, String
 
 /// Lines of one session as Claude Code writes them.
 pub struct Lines {
-    session: &'static str,
+    session: String,
     salt: String,
     count: usize,
     last: Option<String>,
@@ -380,8 +385,8 @@ pub struct Lines {
 
 impl Lines {
     /// A conversation of `session`; two with another `salt` have no entry in common.
-    pub fn new(session: &'static str, salt: impl ToString) -> Self {
-        Self { session, salt: salt.to_string(), count: 0, last: None }
+    pub fn new(session: impl Into<String>, salt: impl ToString) -> Self {
+        Self { session: session.into(), salt: salt.to_string(), count: 0, last: None }
     }
 
     fn line(&mut self, body: &str) -> String {

@@ -143,13 +143,13 @@ impl Found {
     }
 
     /// A file that is kept and not on disk any more: where it was, and below which folder.
-    pub fn kept(root: &Path, rel: PathBuf, modified: Option<Time>, kept: Kept) -> Self {
+    pub fn kept(root: &Path, rel: PathBuf, kept: Kept) -> Self {
         Self {
             path: root.join(&rel),
             kind: classify(&rel),
             rel,
             size: kept.size(),
-            modified,
+            modified: None,
             created: None,
             inode: None,
             kept: Some(kept),

@@ -165,6 +165,11 @@ impl Node {
         self.flags & flag != 0
     }
 
+    /// Whether the model says that its turn ends with it. Old files say so seldom.
+    pub fn ends_turn(&self) -> bool {
+        self.flags & flag::END_TURN != 0
+    }
+
     /// Whether it belongs to a subagent.
     pub fn is_sidechain(&self) -> bool {
         self.has(flag::SIDECHAIN)

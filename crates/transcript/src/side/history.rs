@@ -4,14 +4,9 @@
 //! session. A long paste is only a hash here, its text in `paste-cache/<hash>.txt`, which *is*
 //! swept away.
 
-use std::fs;
-use std::io;
-use std::path::Path;
-
 use super::{Extra, Object, Read, Reader};
 use crate::id::SessionId;
 use crate::json::Raw;
-use crate::layout::Problem;
 use crate::path::{self, RecordedPath};
 use crate::time::Time;
 
@@ -100,19 +95,10 @@ pub struct CachedPaste {
     pub is_genuine: bool,
 }
 
-/// The paste `hash` from `<root>/paste-cache/`; `None` where it is gone or `hash` is no hash.
-pub fn cached_paste(root: &Path, hash: &str) -> Result<Option<CachedPaste>, Problem> {
-    if hash.is_empty() || !hash.bytes().all(|b| b.is_ascii_hexdigit()) {
-        return Ok(None);
-    }
-    let file = root.join("paste-cache").join(format!("{hash}.txt"));
-    match fs::read(&file) {
-        Ok(content) => {
-            let is_genuine = path::paste_hash(&content) == hash;
-            Ok(Some(CachedPaste { content, is_genuine }))
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(Problem::new(file, error)),
+impl CachedPaste {
+    /// What the file of the paste `hash` holds.
+    pub fn new(content: Vec<u8>, hash: &str) -> Self {
+        Self { is_genuine: path::paste_hash(&content) == hash, content }
     }
 }
 
@@ -143,18 +129,9 @@ mod tests {
     }
 
     #[test]
-    fn pastes_come_from_the_cache_and_are_checked() {
-        let root = tempfile::tempdir().expect("temp dir");
-        let cache = root.path().join("paste-cache");
-        fs::create_dir(&cache).expect("mkdir");
+    fn a_paste_is_checked() {
         let good = path::paste_hash(b"long text");
-        fs::write(cache.join(format!("{good}.txt")), "long text").expect("write");
-        fs::write(cache.join("0123456789abcdef.txt"), "other text").expect("write");
-        let get = |hash: &str| cached_paste(root.path(), hash).expect("readable");
-        let genuine = get(&good).expect("is there");
-        assert_eq!((&genuine.content[..], genuine.is_genuine), (&b"long text"[..], true));
-        assert!(!get("0123456789abcdef").expect("is there").is_genuine);
-        assert_eq!(get("ffffffffffffffff"), None);
-        assert_eq!(get("../paste-cache/0123456789abcdef"), None);
+        assert!(CachedPaste::new(b"long text".into(), &good).is_genuine);
+        assert!(!CachedPaste::new(b"other text".into(), &good).is_genuine);
     }
 }

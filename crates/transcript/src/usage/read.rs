@@ -116,6 +116,10 @@ impl Claims {
         let place = Place { offset: entry.offset, time: told.time };
         let usage = message.usage.filter(|usage| usage.is_object());
         let seen = usage.map(|usage| self.usage(usage, entry.offset));
+        if self.by_key.is_empty() {
+            let all = self.list.iter().enumerate();
+            self.by_key.extend(all.map(|(at, claim)| (claim.key, at as u32)));
+        }
         let at = match self.by_key.get(&key) {
             Some(&at) => at as usize,
             None => {
@@ -125,6 +129,7 @@ impl Claims {
                 self.list.len() - 1
             }
         };
+        self.fill(at, entry, told);
         self.tools(at, message);
         let claim = &mut self.list[at];
         claim.has_stopped = message.stop_reason.is_some();
@@ -150,7 +155,6 @@ impl Claims {
         self.is_marked_copy |= entry.field("forkedFrom").is_some_and(Raw::is_object)
             || entry.lineage.is_some_and(is_other)
             || entry.field("sessionKind").is_some_and(|kind| kind.bytes() == b"\"bg\"");
-        let mut name = |text: Option<Str<'_>>| text.map_or(NONE, |text| self.names.add(text));
         Claim {
             key,
             first: place,
@@ -160,17 +164,34 @@ impl Claims {
             web_searches: 0,
             iterations: Vec::new(),
             tools: Vec::new(),
-            model: name(told.message.model),
-            session: name(entry.session),
-            project: name(entry.cwd),
-            branch: name(entry.git_branch.filter(|branch| !branch.is_empty())),
-            version: name(entry.version),
-            agent: name(told.agent),
+            model: NONE,
+            session: NONE,
+            project: NONE,
+            branch: NONE,
+            version: NONE,
+            agent: told.agent.map_or(NONE, |agent| self.names.add(agent)),
             claimed_cost: None,
             has_stopped: false,
             has_usage: false,
             is_sidechain: told.is_sidechain,
             is_progress: told.is_progress,
+        }
+    }
+
+    /// Takes what the lines before left out: anything may be null, and not on every line.
+    fn fill(&mut self, at: usize, entry: &Entry<'_>, told: &Told<'_, '_>) {
+        let claim = &mut self.list[at];
+        claim.first.time = claim.first.time.or(told.time);
+        for (name, text) in [
+            (&mut claim.model, told.message.model),
+            (&mut claim.session, entry.session),
+            (&mut claim.project, entry.cwd),
+            (&mut claim.branch, entry.git_branch.filter(|branch| !branch.is_empty())),
+            (&mut claim.version, entry.version),
+        ] {
+            if *name == NONE {
+                *name = text.map_or(NONE, |text| self.names.add(text));
+            }
         }
     }
 

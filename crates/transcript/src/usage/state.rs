@@ -1,12 +1,13 @@
 //! The claims of a file as bytes, so that a file that grew is read on from where it was read to.
 
+use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
 use super::{Claim, Claims, Oddity};
 use crate::session::Names;
 
 /// What the bytes of [`Claims::save`] mean. Raised with every change to what is taken of a line.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 #[derive(Serialize, Deserialize)]
 struct State {
@@ -31,11 +32,11 @@ impl Claims {
     /// What [`Claims::save`] made; `None` if the bytes are something else.
     pub fn load(bytes: &[u8]) -> Option<Self> {
         let state: State = postcard::from_bytes(bytes).ok()?;
-        let by_key = state.list.iter().enumerate().map(|(at, c)| (c.key, at as u32)).collect();
         Some(Self {
             names: Names::of(state.names),
             list: state.list,
-            by_key,
+            // Made when it is needed: those who only ask don't.
+            by_key: HashMap::new(),
             odd: state.odd,
             is_marked_copy: state.is_marked_copy,
         })

@@ -256,7 +256,7 @@ fn requests(
 
 fn heading(run: &mut Run, response: &Response, model: &str) -> Result<(), CliError> {
     let when = response.time.map_or_else(|| "-".into(), |time| run.clock.milli(time));
-    let cost = response.cost.map_or_else(|| "?".into(), |cost| exact(cost));
+    let cost = response.cost.map_or_else(|| "?".into(), exact);
     let advisor = if response.is_advisor { " (advisor)" } else { "" };
     let line = format!(
         "{}  {}{advisor}  {}",

@@ -1,0 +1,122 @@
+//! `recount tools`: how the tools did.
+
+use report::tools::{self, Grouping, ToolRow};
+
+use crate::error::{Answer, CliError};
+use crate::run::Run;
+use crate::terminal::format::{count, short_duration};
+use crate::terminal::style;
+use crate::terminal::table::{Cell, Column, Table};
+use crate::time_arg::TimeArg;
+use crate::wire;
+
+/// Calls, errors and latencies of each tool, MCP server or skill.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+A latency is the time from the call to its result, waiting for permission included. Calls of
+subagents count too; copies of a session count once.
+
+Examples:
+  recount tools --since 30d
+  recount tools --by server
+  recount tools --by skill --json")]
+pub struct ToolsArgs {
+    /// What to group by
+    #[arg(long, value_name = "WHAT", default_value = "tool")]
+    by: By,
+
+    /// Only projects whose path contains this; `.` for this folder
+    #[arg(long, value_name = "TEXT")]
+    project: Option<String>,
+
+    /// Only calls since then: a date, `yesterday`, `7d`, `last week`
+    #[arg(long, value_name = "TIME")]
+    since: Option<TimeArg>,
+
+    /// Only calls until then
+    #[arg(long, value_name = "TIME")]
+    until: Option<TimeArg>,
+}
+
+/// What to group by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum By {
+    /// The tool.
+    Tool,
+    /// The server of MCP.
+    Server,
+    /// The skill.
+    Skill,
+}
+
+/// Prints the table.
+pub fn run(args: &ToolsArgs, run: &mut Run) -> Result<Answer, CliError> {
+    let period = run.period(args.since.as_ref(), args.until.as_ref());
+    let project = run.project(args.project.as_deref())?;
+    let (library, taken) = run.library(|_, session, source| Some(tools::calls(session, source)))?;
+    let mut calls = Vec::new();
+    for (at, (card, own)) in library.cards.iter().zip(taken).enumerate() {
+        let is_asked = project.as_ref().is_none_or(|project| {
+            card.facts.cwd.as_deref().is_some_and(|cwd| project.matches(cwd))
+        });
+        if is_asked {
+            let own = own.unwrap_or_default().into_iter();
+            calls.extend(
+                own.filter(|call| period.holds(call.time) && !library.is_copy(at, call.entry)),
+            );
+        }
+    }
+    let by = match args.by {
+        By::Tool => Grouping::Tool,
+        By::Server => Grouping::Server,
+        By::Skill => Grouping::Skill,
+    };
+    let rows = tools::tools(&calls, by);
+    if run.json {
+        for row in &rows {
+            run.out.json(&wire::tools::ToolUse::new(by, row))?;
+        }
+    } else {
+        table(run, args.by, &rows)?;
+    }
+    Ok(Answer::of(&rows))
+}
+
+fn table(run: &mut Run, by: By, rows: &[ToolRow]) -> Result<(), CliError> {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let title = match by {
+        By::Tool => "TOOL",
+        By::Server => "SERVER",
+        By::Skill => "SKILL",
+    };
+    let mut table = Table::new(&[
+        Column::Left(title),
+        Column::Right("CALLS"),
+        Column::Right("ERRORS"),
+        Column::Right("RATE"),
+        Column::Right("MEDIAN"),
+        Column::Right("P95"),
+        Column::Right("TOGETHER"),
+        Column::Left(""),
+    ]);
+    let most = rows.iter().map(|row| row.calls).max().unwrap_or(0);
+    let time = |ms: Option<i64>| ms.map_or_else(String::new, short_duration);
+    for row in rows {
+        let hue = if row.errors > 0 { style::BAD } else { style::DIM };
+        let rate = row.errors as f64 / row.calls as f64 * 100.0;
+        table.push([
+            Cell::new(style::NAME, &row.name),
+            Cell::from(count(row.calls)),
+            Cell::new(hue, &count(row.errors)),
+            Cell::new(hue, &format!("{rate:.1} %")),
+            Cell::from(time(row.median)),
+            Cell::from(time(row.p95)),
+            Cell::from(time(Some(row.total))),
+            Cell::new(style::READ, &super::usage::bar(row.calls, most)),
+        ]);
+    }
+    let lines = table.lines(run.out.columns());
+    lines.iter().try_for_each(|line| Ok(run.out.line(line)?))
+}
