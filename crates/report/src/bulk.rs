@@ -283,7 +283,7 @@ fn is_base64(value: &[u8]) -> bool {
 fn media(name: Str<'_>) -> Option<Cow<'_, str>> {
     let is_part = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'/' | b'.' | b'+' | b'-');
     let raw = name.raw();
-    let is_media = raw.len() <= MEDIA_MOST && raw.contains(&b'/') && raw.iter().all(|b| is_part(b));
+    let is_media = raw.len() <= MEDIA_MOST && raw.contains(&b'/') && raw.iter().all(is_part);
     is_media.then(|| name.text())
 }
 

@@ -148,7 +148,7 @@ fn tells_the_same(shape: Shape, bytes: u64) {
         let output = case.command().args(args.split(' ')).args(["--claude-dir", folder]).output();
         let text = String::from_utf8(output.unwrap().stdout).unwrap();
         let text = text.replace("out/projects", ".claude/projects");
-        text.lines().map(|line| placeless(line)).collect::<Vec<_>>()
+        text.lines().map(placeless).collect::<Vec<_>>()
     };
     let mut questions = vec!["errors --json".to_owned(), "errors --summary".to_owned()];
     questions.extend(ids.iter().map(|id| format!("show {id} --json")));

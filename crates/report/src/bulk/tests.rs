@@ -62,17 +62,17 @@ fn base64_is_found_wherever_it_stands() {
         ),
     ];
     for case in cases {
-        assert_eq!(found(&case), [jpeg.clone()], "{case}");
+        assert_eq!(found(&case), std::slice::from_ref(&jpeg), "{case}");
     }
     // FORMAT 7: Read `image{file{base64,type,originalSize}}`, `pdf{file{filePath,base64}}`.
     let read = format!(
         r#"{{"type":"user","toolUseResult":{{"type":"image","file":{{"base64":"{IMAGE}","type":"image/png","originalSize":70}}}}}}"#
     );
-    assert_eq!(found(&read), [png.clone()]);
+    assert_eq!(found(&read), std::slice::from_ref(&png));
     let pdf = format!(
         r#"{{"type":"user","toolUseResult":{{"type":"pdf","file":{{"filePath":"/a.pdf","base64":"{IMAGE}"}}}}}}"#
     );
-    assert_eq!(found(&pdf), [png.clone()]);
+    assert_eq!(found(&pdf), std::slice::from_ref(&png));
     // A command's output that is an image.
     let printed = format!(
         r#"{{"type":"user","toolUseResult":{{"stdout":"data:image/png;base64,{IMAGE}","stderr":"","interrupted":false,"isImage":true}}}}"#
@@ -128,6 +128,7 @@ fn a_read_is_double_only_if_the_message_shows_it() {
         (r"     1→one", r"one\ntwo"),
         (r"     1→one", r"one\n\n"),
         (r"", r""),
+        (r"     1→one\n     2→two and more", r"one\ntwo"),
         (r"     1→one more\n     2→two", r"one\ntwo"),
         (r"one\ntwo", r"one\ntwo"),
         (r"<system-reminder>old</system-reminder>\n1\tone\n2\ttwo", r"one\ntwo"),
