@@ -273,6 +273,15 @@ impl<'a> Source<'a> {
     }
 }
 
+/// The length of base64, also where only the note of a clean copy is left of it.
+pub fn base64_bytes(value: Str<'_>) -> u64 {
+    let noted = || {
+        let note = std::str::from_utf8(value.raw()).ok()?.strip_prefix("[base64 removed: ")?;
+        note.strip_suffix(" bytes]")?.rsplit_once(", ")?.1.parse().ok()
+    };
+    noted().unwrap_or(value.raw().len() as u64)
+}
+
 /// Its beginning tells base64 from what stands in its place in a clean copy.
 fn is_base64(value: &[u8]) -> bool {
     let is_digit = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'-' | b'_');

@@ -15,6 +15,8 @@ use transcript::session::{Call, Node, Role, Session, State};
 use transcript::source::Source;
 use transcript::time::Time;
 
+use crate::bulk;
+
 /// An entry longer than this is not read, so that memory stays bounded.
 const LARGEST: u32 = 64 << 20;
 
@@ -516,7 +518,7 @@ fn media(blocks: &[Block<'_>]) -> Vec<String> {
         .map(|block| {
             let source = block.raw.get("source");
             let kind = source.and_then(|s| s.string("media_type"));
-            let encoded = source.and_then(|s| s.get("data")?.str()).map_or(0, |d| d.raw().len());
+            let encoded = source.and_then(|s| s.get("data")?.str()).map_or(0, bulk::base64_bytes);
             let name = kind.map_or_else(|| "media".into(), |k| k.into_owned());
             format!("{name}, {} bytes", encoded / 4 * 3)
         })
