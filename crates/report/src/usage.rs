@@ -36,7 +36,7 @@ pub struct Input {
     pub claims: Claims,
 }
 
-/// A number for a name in [`Ledger::names`].
+/// A number for a name; see [`Ledger::name`].
 pub type Name = u32;
 
 /// One response of a model, owned and priced.
