@@ -178,7 +178,9 @@ impl Work {
         let kept = row.size;
         if is_sure && self.ends_alike(archive, &found, &row)? {
             if is_unsure {
-                return Ok(None);
+                // Once its time can be trusted it need not be looked into again.
+                let is_sure_now = !plan::is_unsure(found.modified, self.now);
+                return Ok(is_sure_now.then(|| job(What::Restat, found.size, found, Some(row))));
             }
             return Ok(Some(job(What::Append, kept, found, Some(row))));
         }

@@ -597,6 +597,18 @@ fn a_time_that_is_too_new_is_not_trusted() {
     assert_as_fresh(&world);
 }
 
+/// It is looked into once more, and not for ever.
+#[test]
+fn a_time_that_was_too_new_is_trusted_later() {
+    let (world, rel, mut lines, _) = two_turns();
+    world.append(&rel, lines.say("a moment ago"));
+    let then = store::sync::Options::new(transcript::time::Time(world.now().0 - 10_000));
+    assert_eq!(world.sync_with(&world.homes(), then).expect("goes on").grown, 1);
+    let second = world.sync();
+    assert!(second.bytes_read > 0 && !second.is_changed(), "{second:?}");
+    assert_eq!(world.sync().bytes_read, 0);
+}
+
 #[test]
 fn a_full_sync_sees_what_no_stat_tells() {
     let (world, rel, _, old) = two_turns();
