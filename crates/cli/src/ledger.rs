@@ -107,7 +107,7 @@ impl Run {
     /// What the store has of the Claude folders that are asked about; `None` if there is none, or
     /// if bringing it up to date would take longer than reading the files.
     fn kept_claims(&mut self) -> Result<Option<(Files, Vec<Input>)>, CliError> {
-        if !self.store()?.exists() || !matches!(self.update()?, Update::Done) {
+        if !self.store()?.exists() || !matches!(self.update()?, Update::Still | Update::Done) {
             return Ok(None);
         }
         let store = self.store()?;

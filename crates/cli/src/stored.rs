@@ -38,7 +38,9 @@ const AT_ONCE: u64 = 32 << 20;
 
 /// What came of bringing the store up to date.
 pub enum Update {
-    /// It is.
+    /// It was.
+    Still,
+    /// It is now.
     Done,
     /// Another process does it.
     Locked,
@@ -70,9 +72,9 @@ impl Run {
         drop(bar);
         let is_readable = || matches!(Finder::open(&store), Ok(Some(_)));
         match done {
-            Ok((_, problems)) => {
+            Ok((report, problems)) => {
                 problems.into_iter().for_each(|problem| self.talk.skip(problem));
-                Ok(Update::Done)
+                Ok(if report.is_changed() { Update::Done } else { Update::Still })
             }
             Err(SyncError::Locked) => Ok(Update::Locked),
             Err(SyncError::Behind { bytes, since }) => Ok(Update::Behind(bytes, since)),
@@ -83,10 +85,43 @@ impl Run {
         }
     }
 
+    /// An answer of the store, as up to date as can be in a moment. Mostly nothing has changed:
+    /// it is asked while that is found out, and once more only if something has.
+    pub fn ask<T: Send>(
+        &mut self,
+        ask: impl Fn(&Finder) -> Result<T, SyncError> + Sync,
+    ) -> Result<T, CliError> {
+        let store = self.store()?;
+        let early = || ask(&Finder::open(&store).ok().flatten()?).ok();
+        std::thread::scope(|scope| {
+            let early = scope.spawn(early);
+            let is_still = self.bring_up_to_date(&store)?;
+            if let Some(answer) = early.join().ok().flatten().filter(|_| is_still) {
+                return Ok(answer);
+            }
+            let ask = || ask(&Finder::open(&store)?.ok_or(SyncError::Locked)?);
+            match ask() {
+                Err(error) if error.is_damage() && is_still => {
+                    sync::forget(&store);
+                    self.bring_up_to_date(&store)?;
+                    Ok(ask()?)
+                }
+                answer => Ok(answer?),
+            }
+        })
+    }
+
     /// The store, as up to date as can be in a moment; says so if it is not.
     pub fn current_store(&mut self) -> Result<Store, CliError> {
         let store = self.store()?;
+        self.bring_up_to_date(&store)?;
+        Ok(store)
+    }
+
+    /// Whether nothing was changed by it.
+    fn bring_up_to_date(&mut self, store: &Store) -> Result<bool, CliError> {
         match self.update()? {
+            Update::Still => return Ok(true),
             Update::Done => {}
             Update::Locked => {
                 let note = "Another recount is reading new lines; they are not searched yet";
@@ -94,7 +129,7 @@ impl Run {
             }
             Update::Behind(bytes, since) => {
                 let (bytes, since) = (size(bytes), self.clock.near(since));
-                let then = match self.sync_behind(&store) {
+                let then = match self.sync_behind(store) {
                     Ok(()) => "they are being read now",
                     Err(_) => "`recount sync` reads them",
                 };
@@ -104,7 +139,7 @@ impl Run {
                 self.talk.note(format!("New lines are not searched: {error}"));
             }
         }
-        Ok(store)
+        Ok(false)
     }
 
     /// Starts a sync that goes on when this command has answered.

@@ -13,7 +13,7 @@ mod shape;
 
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use transcript::id::SessionId;
 use transcript::session::{Builder, STATE_VERSION};
 use transcript::time::Time;
@@ -141,6 +141,15 @@ impl Catalog {
             Ok(db) => Ok(Some(Self { db, path })),
             Err(source) => Err(CatalogError::Database { path, source }),
         }
+    }
+
+    /// A state that no other process changes while it is held.
+    pub(crate) fn snapshot(&self) -> Result<Option<Transaction<'_>>, CatalogError> {
+        if !self.db.is_autocommit() {
+            return Ok(None);
+        }
+        let begun = Transaction::new_unchecked(&self.db, TransactionBehavior::Deferred);
+        begun.map(Some).map_err(self.failed())
     }
 
     fn failed(&self) -> impl Fn(rusqlite::Error) -> CatalogError + use<> {

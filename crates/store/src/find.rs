@@ -105,6 +105,7 @@ impl Finder {
 
     /// The turns that a query finds.
     pub fn search(&self, query: &Query, options: Options, width: usize) -> Result<Hits, SyncError> {
+        let _snapshots = (self.catalog.snapshot()?, self.archive.snapshot()?);
         let scope = FinderScope::new(self, query)?;
         let found = self.index.search(query, &scope, options)?;
         let marker = Marker::of(&found);

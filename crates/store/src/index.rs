@@ -195,6 +195,14 @@ impl Index {
         Ok(meta.payload.and_then(|text| text.parse().ok()))
     }
 
+    /// As [`Index::generation`], of the index in the store's folder; `None` if there is none that
+    /// can be used.
+    pub fn generation_at(store: &Path) -> Option<u64> {
+        let directory = MmapDirectory::open(Self::folder(store)).ok()?;
+        let meta = tantivy::Index::open(directory).and_then(|index| index.load_metas());
+        meta.ok()?.payload?.parse().ok()
+    }
+
     /// Sees what was committed since it was opened.
     pub fn reload(&self) -> Result<(), IndexError> {
         self.reader.reload().map_err(|error| failure(&self.path, error))

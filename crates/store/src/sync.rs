@@ -9,13 +9,14 @@
 mod claims;
 mod derive;
 mod ghost;
+mod glance;
 mod keep;
 pub mod plan;
 
 use std::path::{Path, PathBuf};
 
 use transcript::entry::Entry;
-use transcript::layout::{Problem, Walk};
+use transcript::layout::{Look, Problem, Walk};
 use transcript::session::{Builder, Node};
 use transcript::time::Time;
 
@@ -24,14 +25,25 @@ use crate::catalog::{Catalog, CatalogError};
 use crate::folder::{self, Store};
 use crate::index::IndexError;
 
+pub use glance::forget;
 pub use keep::kept_files;
 
-/// A Claude folder and what was found in it.
+/// A Claude folder and what was seen in it.
 pub struct Home {
     /// The folder, by its real path: that is what the archive calls it.
     pub root: PathBuf,
     /// Its files.
-    pub walk: Walk,
+    pub look: Look,
+}
+
+/// A Claude folder and what its files are.
+struct Walked<'a> {
+    root: &'a Path,
+    walk: Walk,
+}
+
+fn walked(homes: &[Home]) -> Vec<Walked<'_>> {
+    homes.iter().map(|home| Walked { root: &home.root, walk: home.look.walk() }).collect()
 }
 
 /// What to do.
@@ -139,6 +151,15 @@ pub enum SyncError {
 }
 
 impl SyncError {
+    /// Whether catalog or index are wrong in themselves: a sync makes them again.
+    pub fn is_damage(&self) -> bool {
+        match self {
+            Self::Catalog(error) => error.is_damage(),
+            Self::Index(error) => matches!(error, IndexError::Damaged { .. }),
+            _ => false,
+        }
+    }
+
     /// Whether there is no room for something. What was kept before is kept.
     pub fn is_full(&self) -> bool {
         match self {
@@ -179,9 +200,9 @@ pub fn preview(store: &Store, homes: &[Home], options: Options) -> Result<Previe
         false => Vec::new(),
     };
     let mut preview = Preview::default();
-    for home in homes {
+    for home in &walked(homes) {
         preview.files += home.walk.files.len();
-        let seen = keep::seen(&rows, &home.root);
+        let seen = keep::seen(&rows, home.root);
         for change in keep::changes(&seen, home, options, store.has_debug_logs()) {
             let kept = change.file().and_then(|file| seen.iter().find(|s| s.file == file));
             let bytes = change.bytes(kept.map_or(0, |seen| seen.size));
@@ -202,17 +223,24 @@ pub fn sync(
     options: Options,
     watch: &dyn Watch,
 ) -> Result<(Report, Vec<Problem>), SyncError> {
+    if let Some(report) = glance::still(store, homes, options) {
+        return Ok((report, Vec::new()));
+    }
     let folder = |source| SyncError::Folder { path: store.folder().into(), source };
     store.create().map_err(folder)?;
     let _lock = store.lock().map_err(folder)?.ok_or(SyncError::Locked)?;
     let mut archive = store.archive(Access::Write)?;
     let patience = Patience::new(store, options)?;
-    let mut work = keep::Work::new(&archive, homes, options, store.has_debug_logs(), &patience)?;
+    let walked = walked(homes);
+    let mut work = keep::Work::new(&archive, &walked, options, store.has_debug_logs(), &patience)?;
     watch.begin(work.files(), work.bytes());
+    let is_idle = work.is_idle();
     work.run(&mut archive, watch)?;
-    let keep::Work { mut report, problems, .. } = work;
+    let keep::Work { rows, mut report, problems, .. } = work;
     if !report.is_stopped {
-        let mut derive = || derive::derive(store, &archive, homes, &patience, watch, &mut report);
+        let rows = if is_idle { rows } else { archive.files()? };
+        let mut derive =
+            || derive::derive(store, &archive, &rows, &walked, &patience, watch, &mut report);
         match derive() {
             Err(SyncError::Catalog(error)) if error.is_damage() => {
                 Catalog::remove(store.folder());
@@ -222,6 +250,11 @@ pub fn sync(
         }
         if report.bytes_kept > 0 {
             archive.compact(Effort::Background, |_| {}, || !watch.is_stopped())?;
+        }
+        // Closed: that changes its files.
+        drop(archive);
+        if problems.is_empty() {
+            glance::remember(store, homes, options.now);
         }
     }
     Ok((report, problems))

@@ -27,7 +27,7 @@ fn hard() -> (tempfile::TempDir, Finder) {
     make(&Spec { seed: 1, shape: Shape::Hard, bytes: 0 }, &home).expect("is made");
     let store = Store::new(dir.path().join("store"));
     let root = home.canonicalize().expect("is there");
-    let homes = [Home { walk: layout::walk(&root), root }];
+    let homes = [Home { look: layout::look(&root), root }];
     let options = Options::new(Time(2_000_000_000_000));
     sync(&store, &homes, options, &Nobody).expect("is kept");
     let finder = Finder::open(&store).expect("opens").expect("is filled");

@@ -13,7 +13,8 @@ use std::path::{Component, Path, PathBuf};
 
 pub(crate) use walk::walk_as;
 pub use walk::{
-    Found, Place, Problem, Walk, place, session_files, walk, walk_projects, walk_registry,
+    Folder, Found, Look, Place, Problem, Stat, Walk, look, place, session_files, walk,
+    walk_projects, walk_registry,
 };
 
 use crate::id::{AgentId, SessionId};

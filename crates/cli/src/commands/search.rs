@@ -75,9 +75,8 @@ pub fn run(args: &SearchArgs, run: &mut Run) -> Result<Answer, CliError> {
         return scan(args, pattern, &query, run);
     }
     let query = Query::parse(&text, &dates).map_err(wrong)?;
-    let finder = current(run)?;
     let options = Options { limit: args.limit, offset: args.offset, ..Options::default() };
-    let found = finder.search(&query, options, SNIPPET)?;
+    let found = run.ask(|finder| finder.search(&query, options, SNIPPET))?;
     show(args, run, &found.hits)?;
     notes(args, run, &found);
     Ok(Answer::of(&found.hits))
@@ -92,7 +91,8 @@ fn scan(
 ) -> Result<Answer, CliError> {
     let wrong = |error| StoreError::Pattern(pattern.to_owned(), error);
     let pattern = Pattern::new(pattern).map_err(wrong)?;
-    let finder = current(run)?;
+    let store = run.current_store()?;
+    let finder = Finder::open(&store)?.ok_or(SyncError::Locked)?;
     let page = Page { limit: args.limit, offset: args.offset };
     let bar = Bar { quiet: run.is_quiet(), progress: Mutex::new(None) };
     let Scanned { hits, turns } = finder.scan(&pattern, query, page, SNIPPET, &bar)?;
@@ -106,12 +106,6 @@ fn scan(
     }
     first(run, &hits);
     Ok(Answer::of(&hits))
-}
-
-/// The store, brought up to date first.
-fn current(run: &mut Run) -> Result<Finder, CliError> {
-    let store = run.current_store()?;
-    Ok(Finder::open(&store)?.ok_or(SyncError::Locked)?)
 }
 
 fn date(text: &str, clock: &Clock) -> Option<(Time, Time)> {

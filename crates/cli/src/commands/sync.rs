@@ -71,14 +71,9 @@ pub fn homes(run: &mut Run) -> Result<Vec<Home>, CliError> {
     let mut homes = Vec::new();
     for root in run.roots()? {
         let root = root.canonicalize().unwrap_or(root);
-        let mut walk = layout::walk(&root);
-        // Not moved out: what could not be listed must not be taken for gone.
-        for problem in &walk.problems {
-            let error = std::io::Error::new(problem.error.kind(), problem.error.to_string());
-            run.talk.skip(layout::Problem::new(&problem.path, error));
-        }
-        walk.files.dedup_by(|a, b| a.rel == b.rel);
-        homes.push(Home { root, walk });
+        let look = layout::look(&root);
+        look.problems.iter().for_each(|problem| run.talk.skip(problem.again()));
+        homes.push(Home { root, look });
     }
     Ok(homes)
 }

@@ -142,7 +142,7 @@ impl Archive {
     }
 
     /// A state that no other process changes while it is held.
-    pub(super) fn snapshot(&self) -> Result<Option<Transaction<'_>>> {
+    pub(crate) fn snapshot(&self) -> Result<Option<Transaction<'_>>> {
         if !self.connection.is_autocommit() {
             return Ok(None);
         }

@@ -13,7 +13,7 @@ use transcript::session::{Node, Options};
 use transcript::time::Time;
 use transcript::usage;
 
-use super::{Home, Patience, Report, SyncError, Watch};
+use super::{Patience, Report, SyncError, Walked, Watch};
 use crate::archive::{Archive, ArchiveError, FileRow, Stat};
 use crate::catalog::{self, Catalog, Places, Shape, Transcript};
 use crate::folder::Store;
@@ -53,18 +53,18 @@ const COMMIT: u64 = 256 << 20;
 pub(super) fn derive(
     store: &Store,
     archive: &Archive,
-    homes: &[Home],
+    rows: &[FileRow],
+    homes: &[Walked<'_>],
     patience: &Patience,
     watch: &dyn Watch,
     report: &mut Report,
 ) -> Result<(), SyncError> {
     let mut catalog = Catalog::open(store.folder())?;
-    let rows = archive.files()?;
     let (index, indexed) = open_index(store, catalog.edition()?)?;
     let known: HashMap<i64, catalog::FileRow> =
         catalog.files()?.into_iter().map(|row| (row.id, row)).collect();
     let todo: Vec<Todo> = rows.iter().filter_map(|row| Todo::of(row, &known, indexed)).collect();
-    let from = state_of(&rows);
+    let from = state_of(rows);
     if todo.is_empty() && catalog.joined()? == from {
         return Ok(());
     }
@@ -79,9 +79,9 @@ pub(super) fn derive(
     read_all(store, archive.path(), &todo, &mut catalog, &mut writer, watch, report)?;
     let edition = {
         let write = catalog.write()?;
-        write.join(transcripts(homes, &rows, store)?, from, patience.now)?;
-        super::ghost::update(&write, archive, &rows, indexed, &mut writer)?;
-        super::claims::update(&write, archive, &rows)?;
+        write.join(transcripts(homes, rows, store)?, from, patience.now)?;
+        super::ghost::update(&write, archive, rows, indexed, &mut writer)?;
+        super::claims::update(&write, archive, rows)?;
         write.commit()?
     };
     writer.commit(edition)?;
@@ -140,10 +140,11 @@ impl Todo {
         let is_unindexed = before.is_some_and(|before| before.edition > indexed);
         let was_read = before.is_some_and(|before| before.read_as.is_some());
         let is_forgotten = read_as.is_none() && (was_read || is_unindexed);
-        let is_read = same.is_some_and(|before| before.size == row.size);
+        if !is_unindexed && same.is_some_and(|before| before.size == row.size) {
+            return None;
+        }
         let known = same.map(|before| before.size);
-        let todo = Self { row: row.clone(), read_as, known, is_forgotten, is_unindexed };
-        (!is_read || is_unindexed).then_some(todo)
+        Some(Self { row: row.clone(), read_as, known, is_forgotten, is_unindexed })
     }
 
     fn rel(&self) -> PathBuf {
@@ -390,7 +391,7 @@ impl Parcel<'_> {
 
 /// The transcripts, as they are on disk or as they are kept.
 fn transcripts(
-    homes: &[Home],
+    homes: &[Walked<'_>],
     rows: &[FileRow],
     store: &Store,
 ) -> Result<Vec<(i64, Found)>, SyncError> {

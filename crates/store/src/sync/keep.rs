@@ -16,7 +16,7 @@ use transcript::source::Source;
 use transcript::time::Time;
 
 use super::plan::{self, Change, Seen};
-use super::{Home, Options, Patience, Report, SyncError, Watch};
+use super::{Options, Patience, Report, SyncError, Walked, Watch, glance};
 use crate::archive::path_of;
 use crate::archive::{
     Access, Archive, ArchiveError, Batch, EDGE, EncodedPack, Ending, FileId, FileRow, GenerationId,
@@ -48,29 +48,23 @@ pub(super) fn seen(rows: &[FileRow], root: &Path) -> Vec<Seen> {
 /// What is to be done in one Claude folder.
 pub(super) fn changes(
     seen: &[Seen],
-    home: &Home,
+    home: &Walked<'_>,
     options: Options,
     has_debug_logs: bool,
 ) -> Vec<Change> {
-    let is_kept = |kind: &FileKind| match kind {
-        // Files with tokens in them are never opened; who is running now says nothing later.
-        FileKind::Secret | FileKind::Registry { .. } => false,
-        FileKind::Debug { .. } => has_debug_logs,
-        _ => true,
-    };
-    let found: Vec<Found> = home.walk.files.iter().filter(|f| is_kept(&f.kind)).cloned().collect();
-    let all = options.full.then(|| found.clone());
+    let is_kept = |kind: &FileKind| glance::is_kept(kind, has_debug_logs);
+    let found: Vec<&Found> = home.walk.files.iter().filter(|f| is_kept(&f.kind)).collect();
     let unread: Vec<&PathBuf> = home.walk.problems.iter().map(|problem| &problem.path).collect();
     let is_listed = |seen: &Seen| {
         let path = home.root.join(&seen.rel);
         is_kept(&layout::classify(&seen.rel)) && !unread.iter().any(|dir| path.starts_with(dir))
     };
-    let mut changes = plan::plan(seen, found, is_listed);
-    if let Some(all) = all {
+    let mut changes = plan::plan(seen, &found, is_listed);
+    if options.full {
         let planned: HashSet<PathBuf> =
             changes.iter().filter_map(|c| Some(c.found()?.rel.clone())).collect();
         let by_rel: HashMap<&PathBuf, i64> = seen.iter().map(|s| (&s.rel, s.file)).collect();
-        for found in all.into_iter().filter(|found| !planned.contains(&found.rel)) {
+        for found in found.into_iter().filter(|found| !planned.contains(&found.rel)) {
             changes
                 .extend(by_rel.get(&found.rel).map(|file| Change::Differs(*file, found.clone())));
         }
@@ -108,6 +102,8 @@ enum What {
 
 /// Everything that is to be done.
 pub(super) struct Work {
+    /// The files as the archive has them before.
+    pub(super) rows: Vec<FileRow>,
     jobs: Vec<Job>,
     gone: Vec<FileId>,
     now: Time,
@@ -119,7 +115,7 @@ impl Work {
     /// Finds out what has happened.
     pub(super) fn new(
         archive: &Archive,
-        homes: &[Home],
+        homes: &[Walked<'_>],
         options: Options,
         has_debug_logs: bool,
         patience: &Patience,
@@ -127,6 +123,7 @@ impl Work {
         let rows = archive.files()?;
         let by_id: HashMap<i64, &FileRow> = rows.iter().map(|row| (row.file.0, row)).collect();
         let mut work = Self {
+            rows: Vec::new(),
             jobs: Vec::new(),
             gone: Vec::new(),
             now: options.now,
@@ -134,9 +131,9 @@ impl Work {
             problems: Vec::new(),
         };
         let row_of = |change: &Change| change.file().and_then(|file| by_id.get(&file));
-        let all: Vec<(&Home, Vec<Change>)> = homes
+        let all: Vec<(&Walked<'_>, Vec<Change>)> = homes
             .iter()
-            .map(|home| (home, changes(&seen(&rows, &home.root), home, options, has_debug_logs)))
+            .map(|home| (home, changes(&seen(&rows, home.root), home, options, has_debug_logs)))
             .collect();
         let bytes = |change: &Change| change.bytes(row_of(change).map_or(0, |row| row.size));
         patience.allows(all.iter().flat_map(|(_, changes)| changes).map(bytes).sum())?;
@@ -144,13 +141,15 @@ impl Work {
             work.report.files += home.walk.files.len();
             for change in changes {
                 let row = row_of(&change).map(|row| (*row).clone());
-                match work.job(archive, &home.root, change, row) {
+                match work.job(archive, home.root, change, row) {
                     Ok(job) => work.jobs.extend(job),
                     Err(Trouble::File(problem)) => work.problems.push(problem),
                     Err(Trouble::Archive(error)) => return Err(error.into()),
                 }
             }
         }
+        drop(by_id);
+        work.rows = rows;
         Ok(work)
     }
 
@@ -235,6 +234,11 @@ impl Work {
             && (before.is_empty() || archive.read(row.generation, start, before.len())? == before))
     }
 
+    /// Whether there is nothing to do.
+    pub(super) fn is_idle(&self) -> bool {
+        self.jobs.is_empty() && self.gone.is_empty()
+    }
+
     /// How many files there are to read.
     pub(super) fn files(&self) -> usize {
         self.jobs.len()
@@ -251,10 +255,10 @@ impl Work {
         archive: &mut Archive,
         watch: &dyn Watch,
     ) -> Result<(), SyncError> {
-        let jobs = std::mem::take(&mut self.jobs);
-        if jobs.is_empty() && self.gone.is_empty() {
+        if self.is_idle() {
             return Ok(());
         }
+        let jobs = std::mem::take(&mut self.jobs);
         let mut packer = Packer::default();
         let mut batch = archive.batch()?;
         // A name that a file has left may be taken by another one.

@@ -68,26 +68,26 @@ impl Change {
 
 /// The changes of one Claude folder, in the order of the paths, moves first: a name that was left
 /// may be taken by another file. `is_listed` tells whether the folder of a path could be read.
-pub fn plan(seen: &[Seen], found: Vec<Found>, is_listed: impl Fn(&Seen) -> bool) -> Vec<Change> {
-    let mut by_rel: HashMap<&PathBuf, &Seen> = seen.iter().map(|s| (&s.rel, s)).collect();
-    let here: HashSet<PathBuf> = found.iter().map(|f| f.rel.clone()).collect();
-    let is_away = |s: &&Seen| !here.contains(&s.rel) && is_listed(s);
+pub fn plan(seen: &[Seen], found: &[&Found], is_listed: impl Fn(&Seen) -> bool) -> Vec<Change> {
+    let mut by_rel: HashMap<&OsStr, &Seen> = seen.iter().map(|s| (s.rel.as_os_str(), s)).collect();
+    let here: HashSet<&OsStr> = found.iter().map(|f| f.rel.as_os_str()).collect();
+    let is_away = |s: &&Seen| !here.contains(s.rel.as_os_str()) && is_listed(s);
     let is_left = |s: &&Seen| is_away(s) && !s.is_gone;
     let mut left = Left::new(seen.iter().filter(is_away));
     let (mut moves, mut changes, mut others) = (Vec::new(), Vec::new(), Vec::new());
     for found in found {
-        match by_rel.remove(&found.rel) {
+        match by_rel.remove(found.rel.as_os_str()) {
             Some(seen) => changes.extend(change(seen, found)),
-            None => match left.renamed(&found) {
-                Some(from) => moves.push(Change::Moved(from.file, found)),
-                None => others.push(found),
+            None => match left.renamed(found) {
+                Some(from) => moves.push(Change::Moved(from.file, (*found).clone())),
+                None => others.push(*found),
             },
         }
     }
     for found in others {
-        match left.same_inode(&found) {
-            Some(from) => moves.push(Change::Moved(from.file, found)),
-            None => changes.push(Change::New(found)),
+        match left.same_inode(found) {
+            Some(from) => moves.push(Change::Moved(from.file, found.clone())),
+            None => changes.push(Change::New(found.clone())),
         }
     }
     let is_gone = |s: &&Seen| is_left(s) && !left.taken.contains(&s.file);
@@ -144,15 +144,15 @@ pub fn is_renamed(from: &Path, found: &Found) -> bool {
         && layout::classify(from).is_transcript()
 }
 
-fn change(seen: &Seen, found: Found) -> Option<Change> {
+fn change(seen: &Seen, found: &Found) -> Option<Change> {
     let same_file = seen.inode == found.inode;
     let same_time = seen.modified == found.modified;
     match found.size.cmp(&seen.size) {
         std::cmp::Ordering::Equal if same_file && same_time && !seen.is_gone => {
-            seen.is_unsure.then_some(Change::Unsure(seen.file, found))
+            seen.is_unsure.then(|| Change::Unsure(seen.file, found.clone()))
         }
-        std::cmp::Ordering::Greater if same_file => Some(Change::Grown(seen.file, found)),
-        _ => Some(Change::Differs(seen.file, found)),
+        std::cmp::Ordering::Greater if same_file => Some(Change::Grown(seen.file, found.clone())),
+        _ => Some(Change::Differs(seen.file, found.clone())),
     }
 }
 

@@ -397,10 +397,10 @@ fn a_file_may_come_back_with_more_or_with_something_else() {
 fn a_folder_that_cannot_be_listed_is_not_gone() {
     let (world, ..) = two_turns();
     let mut homes = world.homes();
-    homes[0].walk.files.clear();
+    homes[0].look.folders.clear();
     let problem = std::io::Error::other("no");
     let folder = homes[0].root.join("projects/-w-a");
-    homes[0].walk.problems.push(transcript::layout::Problem::new(folder, problem));
+    homes[0].look.problems.push(transcript::layout::Problem::new(folder, problem));
     let report = world.sync_with(&homes, world.options()).expect("goes on");
     assert_eq!(report.gone, 0);
     assert_eq!(world.gone(), [""; 0]);

@@ -151,6 +151,20 @@ fn of_two_syncs_at_once_one_is_refused() {
     assert_same(&world.dump().here(), &world.fresh_dump());
 }
 
+/// Who finds nothing changed need not wait for who writes.
+#[test]
+fn nothing_changed_is_seen_without_the_lock() {
+    let world = busy();
+    let lock = world.store().lock().expect("can be locked").expect("is free");
+    let report = world.sync();
+    assert_eq!((report.files, report.is_changed()), (world.homes()[0].look.len(), false));
+    world.append(&transcript("a", 0), Lines::new(IDS[0], "y").ask("more"));
+    assert!(matches!(world.try_sync(), Err(SyncError::Locked)));
+    drop(lock);
+    assert_eq!(world.sync().grown, 1);
+    assert_same(&world.dump().here(), &world.fresh_dump());
+}
+
 /// Stops when so many files have been begun.
 struct StopAfter(Mutex<usize>);
 

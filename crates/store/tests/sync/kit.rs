@@ -117,8 +117,8 @@ impl World {
     /// The Claude folder as it is now.
     pub fn homes(&self) -> Vec<Home> {
         let root = self.root();
-        let walk = layout::walk(&root);
-        vec![Home { root, walk }]
+        let look = layout::look(&root);
+        vec![Home { root, look }]
     }
 
     pub fn try_sync(&self) -> Result<Report, SyncError> {

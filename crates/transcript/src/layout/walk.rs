@@ -1,8 +1,8 @@
 //! Finding the files of a Claude folder, of a part of one, or of one session.
 
 use std::borrow::Cow;
-use std::ffi::OsStr;
-use std::fs::{self, DirEntry, FileType, Metadata};
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, DirEntry, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -108,19 +108,35 @@ pub struct Found {
     pub kept: Option<Kept>,
 }
 
-impl Found {
-    fn new(path: PathBuf, rel: PathBuf, meta: &Metadata) -> Self {
-        let kind = classify(&rel);
+/// What the file system says of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stat {
+    /// Its length in bytes.
+    pub size: u64,
+    /// When it was last written.
+    pub modified: Option<Time>,
+    /// When it was made, where the file system knows.
+    pub created: Option<Time>,
+    /// Device and inode; on Unix.
+    pub inode: Option<(u64, u64)>,
+}
+
+impl Stat {
+    /// What is of interest in `meta`.
+    pub fn of(meta: &Metadata) -> Self {
         Self {
-            path,
-            rel,
-            kind,
             size: meta.len(),
             modified: meta.modified().ok().and_then(time_of),
             created: meta.created().ok().and_then(time_of),
             inode: inode(meta),
-            kept: None,
         }
+    }
+}
+
+impl Found {
+    fn new(path: PathBuf, rel: PathBuf, stat: Stat) -> Self {
+        let Stat { size, modified, created, inode } = stat;
+        Self { path, kind: classify(&rel), rel, size, modified, created, inode, kept: None }
     }
 
     /// No file; filled in by whoever knows it.
@@ -191,7 +207,7 @@ impl Found {
         let meta = fs::metadata(path).map_err(|error| Problem::new(path, error))?;
         let rel = path.file_name().map_or_else(PathBuf::new, PathBuf::from);
         let kind = classify_lone(path);
-        Ok(Self { kind, ..Self::new(path.to_path_buf(), rel, &meta) })
+        Ok(Self { kind, ..Self::new(path.to_path_buf(), rel, Stat::of(&meta)) })
     }
 }
 
@@ -228,6 +244,11 @@ impl Problem {
     pub fn new(path: impl Into<PathBuf>, error: io::Error) -> Self {
         Self { path: path.into(), error }
     }
+
+    /// The same once more.
+    pub fn again(&self) -> Self {
+        Self::new(&self.path, io::Error::new(self.error.kind(), self.error.to_string()))
+    }
 }
 
 impl std::fmt::Display for Problem {
@@ -253,13 +274,72 @@ pub struct Walk {
     pub not_entered: Vec<PathBuf>,
 }
 
-/// Every file of a Claude folder, a `projects` folder, a project, a session's folder; or a file.
-pub fn walk(root: &Path) -> Walk {
+/// A folder tree as the file system lists it: names and stats. What the names mean is worked out
+/// by [`Look::walk`], which takes longer than the looking.
+#[derive(Debug, Default)]
+pub struct Look {
+    /// The folders that were entered, in no order.
+    pub folders: Vec<Folder>,
+    /// What could not be read; the look went on.
+    pub problems: Vec<Problem>,
+    /// Folders at the top that hold nothing of sessions: not entered.
+    pub not_entered: Vec<PathBuf>,
+    /// The file that a person pointed at.
+    pub lone: Option<Found>,
+}
+
+/// A folder and the files in it.
+#[derive(Debug)]
+pub struct Folder {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Where it is below the Claude folder.
+    pub rel: PathBuf,
+    /// Its files, in no order.
+    pub files: Vec<(OsString, Stat)>,
+}
+
+impl Look {
+    /// How many files there are.
+    pub fn len(&self) -> usize {
+        self.folders.iter().map(|folder| folder.files.len()).sum::<usize>()
+            + usize::from(self.lone.is_some())
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The files and what they are.
+    pub fn walk(&self) -> Walk {
+        let found = |folder: &Folder, (name, stat): &(OsString, Stat)| {
+            Found::new(folder.path.join(name), folder.rel.join(name), *stat)
+        };
+        let all = self.folders.par_iter();
+        let files = all.flat_map(|folder| folder.files.par_iter().map(move |f| found(folder, f)));
+        let mut files: Vec<Found> = files.collect();
+        files.extend(self.lone.clone());
+        let problems = self.problems.iter().map(Problem::again).collect();
+        finished(Walk { files, problems, not_entered: self.not_entered.clone() })
+    }
+}
+
+/// As [`walk`], but only the looking.
+pub fn look(root: &Path) -> Look {
     match place(root) {
-        Err(problem) => problem_only(problem),
-        Ok(Place::File) => lone_walk(root),
+        Err(problem) => Look { problems: vec![problem], ..Look::default() },
+        Ok(Place::File) => match Found::lone(root) {
+            Ok(found) => Look { lone: Some(found), ..Look::default() },
+            Err(problem) => Look { problems: vec![problem], ..Look::default() },
+        },
         Ok(place) => follow(vec![(root.to_path_buf(), prefix(root, place))]),
     }
+}
+
+/// Every file of a Claude folder, a `projects` folder, a project, a session's folder; or a file.
+pub fn walk(root: &Path) -> Walk {
+    look(root).walk()
 }
 
 /// As [`walk`], but only what lies below `projects/`.
@@ -268,10 +348,10 @@ pub fn walk_projects(root: &Path) -> Walk {
         Err(problem) => problem_only(problem),
         Ok(Place::File) => lone_walk(root),
         Ok(Place::Home) => match root.join("projects") {
-            projects if projects.is_dir() => follow(vec![(projects, "projects".into())]),
+            projects if projects.is_dir() => walk_as(&projects, Path::new("projects")),
             _ => Walk::default(),
         },
-        Ok(place) => follow(vec![(root.to_path_buf(), prefix(root, place))]),
+        Ok(place) => walk_as(root, &prefix(root, place)),
     }
 }
 
@@ -285,7 +365,7 @@ pub fn walk_registry(root: &Path) -> Walk {
 
 /// The files of a folder which stands for the folder `rel` of a Claude folder.
 pub(crate) fn walk_as(folder: &Path, rel: &Path) -> Walk {
-    follow(vec![(folder.to_path_buf(), rel.to_path_buf())])
+    follow(vec![(folder.to_path_buf(), rel.to_path_buf())]).walk()
 }
 
 /// The files of one session: its transcripts in every project, what was put aside, its folders.
@@ -312,7 +392,7 @@ pub fn session_files(root: &Path, session: &SessionId) -> Walk {
         _ => vec![(top, rel)],
     };
     if place == Place::SessionFolder {
-        return only_of(session, follow(projects));
+        return only_of(session, follow(projects).walk());
     }
     let parts: Vec<Walk> = projects.par_iter().map(|at| project_session(at, session)).collect();
     finished(parts.into_iter().fold(Walk::default(), joined))
@@ -358,10 +438,10 @@ fn project_session((folder, rel): &(PathBuf, PathBuf), session: &SessionId) -> W
             Err(error) => walk.problems.push(Problem::new(path, error)),
             Ok(meta) if meta.is_dir() => {
                 if entry.file_name().to_str() == Some(session.as_str()) {
-                    walk = joined(walk, follow(vec![(path, rel)]));
+                    walk = joined(walk, walk_as(&path, &rel));
                 }
             }
-            Ok(meta) => walk.files.push(Found::new(path, rel, &meta)),
+            Ok(meta) => walk.files.push(Found::new(path, rel, Stat::of(&meta))),
         }
     }
     only_of(session, walk)
@@ -387,6 +467,7 @@ fn joined(mut all: Walk, part: Walk) -> Walk {
 
 fn finished(mut walk: Walk) -> Walk {
     walk.files.par_sort_unstable_by(|a, b| a.rel.as_os_str().cmp(b.rel.as_os_str()));
+    walk.files.dedup_by(|a, b| a.rel == b.rel);
     walk.problems.sort_by(|a, b| a.path.cmp(&b.path));
     walk.not_entered.sort();
     walk
@@ -415,31 +496,39 @@ fn identity(path: &Path) -> Option<Identity> {
 /// What one folder and all below it gave.
 #[derive(Default)]
 struct Part {
-    walk: Walk,
+    look: Look,
     links: Vec<(PathBuf, PathBuf)>,
-    folders: Vec<Identity>,
+    entered: Vec<Identity>,
 }
 
 impl Part {
     fn join(mut self, other: Part) -> Part {
-        self.walk = joined(self.walk, other.walk);
+        self.look.join(other.look);
         self.links.extend(other.links);
-        self.folders.extend(other.folders);
+        self.entered.extend(other.entered);
         self
     }
 
     fn problem(&mut self, path: PathBuf, error: io::Error) {
-        self.walk.problems.push(Problem::new(path, error));
+        self.look.problems.push(Problem::new(path, error));
     }
 }
 
-/// Walks `starts`, then the linked folders met, each folder once.
+impl Look {
+    fn join(&mut self, other: Look) {
+        self.folders.extend(other.folders);
+        self.problems.extend(other.problems);
+        self.not_entered.extend(other.not_entered);
+    }
+}
+
+/// Looks at `starts`, then at the linked folders met, at each folder once.
 ///
 /// Real folders come first and links in the order of their paths: whichever thread was quicker,
 /// the same path stands for a folder that can be reached in two ways.
-fn follow(starts: Vec<(PathBuf, PathBuf)>) -> Walk {
+fn follow(starts: Vec<(PathBuf, PathBuf)>) -> Look {
     let mut seen: HashSet<Identity> = HashSet::new();
-    let mut walk = Walk::default();
+    let mut look = Look::default();
     let mut round = starts;
     while !round.is_empty() {
         round.sort();
@@ -449,14 +538,17 @@ fn follow(starts: Vec<(PathBuf, PathBuf)>) -> Walk {
                 continue;
             }
             let part = visit(&path, &rel);
-            seen.extend(part.folders);
+            seen.extend(part.entered);
             links.extend(part.links);
-            walk = joined(walk, part.walk);
+            look.join(part.look);
         }
         round = links;
     }
-    finished(walk)
+    look
 }
+
+/// So many files are asked about in one go; a large folder is shared among the cores.
+const GO: usize = 256;
 
 /// One folder and the real folders below it.
 fn visit(folder: &Path, rel: &Path) -> Part {
@@ -468,44 +560,43 @@ fn visit(folder: &Path, rel: &Path) -> Part {
             return part;
         }
     };
-    part.folders.extend(identity(folder));
-    let mut below = Vec::new();
+    part.entered.extend(identity(folder));
+    let (mut below, mut plain, mut files) = (Vec::new(), Vec::new(), Vec::new());
     for entry in entries {
         match entry.and_then(|entry| Ok((entry.file_type()?, entry))) {
-            Ok((kind, entry)) => part.entry(&entry, kind, rel, &mut below),
+            Ok((kind, entry)) if kind.is_file() => plain.push(entry),
+            Ok((kind, entry)) => {
+                let (path, rel) = (entry.path(), rel.join(entry.file_name()));
+                if kind.is_symlink() {
+                    files.extend(part.link(path, rel).map(|stat| (entry.file_name(), stat)));
+                } else if kind.is_dir() && part.may_enter(&path, &rel) {
+                    below.push((path, rel));
+                }
+            }
             Err(error) => part.problem(folder.to_path_buf(), error),
         }
     }
+    let stat = |entry: DirEntry| match entry.metadata() {
+        Ok(meta) => Ok((entry.file_name(), Stat::of(&meta))),
+        Err(error) => Err(Problem::new(entry.path(), error)),
+    };
+    let stats: Vec<_> = plain.into_par_iter().with_min_len(GO).map(stat).collect();
+    for stat in stats {
+        match stat {
+            Ok(file) => files.push(file),
+            Err(problem) => part.look.problems.push(problem),
+        }
+    }
+    part.look.folders.push(Folder { path: folder.into(), rel: rel.into(), files });
     let below: Vec<Part> = below.par_iter().map(|(path, rel)| visit(path, rel)).collect();
     below.into_iter().fold(part, Part::join)
 }
 
 impl Part {
-    fn entry(
-        &mut self,
-        entry: &DirEntry,
-        kind: FileType,
-        folder: &Path,
-        below: &mut Vec<(PathBuf, PathBuf)>,
-    ) {
-        let (path, rel) = (entry.path(), folder.join(entry.file_name()));
-        if kind.is_symlink() {
-            self.link(path, rel);
-        } else if kind.is_dir() {
-            if self.may_enter(&path, &rel) {
-                below.push((path, rel));
-            }
-        } else if kind.is_file() {
-            match entry.metadata() {
-                Ok(meta) => self.walk.files.push(Found::new(path, rel, &meta)),
-                Err(error) => self.problem(path, error),
-            }
-        }
-    }
-
-    fn link(&mut self, path: PathBuf, rel: PathBuf) {
+    /// What a link leads to: the stat of a file; a folder is noted.
+    fn link(&mut self, path: PathBuf, rel: PathBuf) -> Option<Stat> {
         match fs::metadata(&path) {
-            Ok(meta) if meta.is_file() => self.walk.files.push(Found::new(path, rel, &meta)),
+            Ok(meta) if meta.is_file() => return Some(Stat::of(&meta)),
             Ok(meta) if meta.is_dir() => {
                 if rel.components().count() > DEEPEST_LINK {
                     self.problem(
@@ -521,6 +612,7 @@ impl Part {
             Err(_) if rel == Path::new("debug/latest") => {}
             Err(error) => self.problem(path, error),
         }
+        None
     }
 
     fn may_enter(&mut self, path: &Path, rel: &Path) -> bool {
@@ -537,7 +629,7 @@ impl Part {
         }
         let known = depth != 1 || FOLDERS.iter().any(|name| rel == Path::new(name));
         if !known {
-            self.walk.not_entered.push(path.to_path_buf());
+            self.look.not_entered.push(path.to_path_buf());
         }
         known
     }
