@@ -7,7 +7,6 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::sync::Mutex;
 
 use store::archive::{Access, Archive, FileRow, path_of};
 use store::catalog::{Catalog, SessionRow};
@@ -19,7 +18,7 @@ use transcript::layout::{FileKind, Problem, classify};
 use transcript::path::RecordedPath;
 use transcript::time::Time;
 
-use crate::commands::sync::{Bar, homes, now};
+use crate::commands::sync::{bring, now};
 use crate::error::{CliError, StoreError};
 use crate::name::{self, Candidate, Noun, SessionName};
 use crate::run::Run;
@@ -65,17 +64,12 @@ impl Run {
     /// Brings the store up to date, unless another process does or it would take long.
     pub fn update(&mut self) -> Result<Update, CliError> {
         let store = self.store()?;
-        let homes = homes(self)?;
-        let bar = Bar { quiet: self.is_quiet(), progress: Mutex::new(None) };
         let options = sync::Options { at_once: Some(AT_ONCE), ..sync::Options::new(now(self)) };
-        let done = sync::sync(&store, &homes, options, &bar);
-        drop(bar);
+        let done = bring(self, &store, options)?;
         let is_readable = || matches!(Finder::open(&store), Ok(Some(_)));
         match done {
-            Ok((report, problems)) => {
-                problems.into_iter().for_each(|problem| self.talk.skip(problem));
-                Ok(if report.is_changed() { Update::Done } else { Update::Still })
-            }
+            Ok(report) if report.is_changed() => Ok(Update::Done),
+            Ok(_) => Ok(Update::Still),
             Err(SyncError::Locked) => Ok(Update::Locked),
             Err(SyncError::Behind { bytes, since }) => Ok(Update::Behind(bytes, since)),
             Err(error) if (error.is_full() || error.is_read_only()) && is_readable() => {
@@ -167,10 +161,7 @@ impl Run {
     pub fn filled_store(&mut self) -> Result<Store, CliError> {
         let store = self.store()?;
         if !store.exists() && self.is_demo() {
-            let homes = homes(self)?;
-            let bar = Bar { quiet: self.is_quiet(), progress: Mutex::new(None) };
-            let options = sync::Options::new(now(self));
-            sync::sync(&store, &homes, options, &bar)?;
+            bring(self, &store, sync::Options::new(now(self)))??;
         }
         match store.exists() {
             true => Ok(store),

@@ -25,7 +25,7 @@ use crate::catalog::{Catalog, CatalogError};
 use crate::folder::{self, Store};
 use crate::index::IndexError;
 
-pub use glance::forget;
+pub use glance::{forget, still};
 pub use keep::kept_files;
 
 /// A Claude folder and what was seen in it.
@@ -223,7 +223,8 @@ pub fn sync(
     options: Options,
     watch: &dyn Watch,
 ) -> Result<(Report, Vec<Problem>), SyncError> {
-    if let Some(report) = glance::still(store, homes, options) {
+    if let Some(report) = glance::still_like(store, homes, options) {
+        glance::remember_names(store, homes, options.now);
         return Ok((report, Vec::new()));
     }
     let folder = |source| SyncError::Folder { path: store.folder().into(), source };

@@ -5,12 +5,14 @@
 //! person may also point at a `projects` folder, at one project, at one session's folder or at a
 //! lone file: [`place`] says which, and everything found has a path as if below a Claude folder.
 
+mod again;
 mod walk;
 
 use std::borrow::Cow;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
+pub use again::{Known, add_again};
 pub(crate) use walk::walk_as;
 pub use walk::{
     Folder, Found, Look, Place, Problem, Stat, Walk, look, place, session_files, walk,

@@ -1,7 +1,9 @@
 //! `recount sync`: everything into the store.
 
+use std::path::PathBuf;
 use std::sync::Mutex;
 
+use store::folder::Store;
 use store::sync::{self, Home, Options, Preview, Report, SyncError, Watch};
 use transcript::layout;
 use transcript::time::Time;
@@ -49,28 +51,49 @@ enum DebugLogs {
 /// Brings the store up to date.
 pub fn run(args: &SyncArgs, run: &mut Run) -> Result<Answer, CliError> {
     let store = run.store()?;
-    let homes = homes(run)?;
     let options = Options { full: args.full, ..Options::new(now(run)) };
     if let Some(choice) = args.debug_logs {
         let set = store.set_debug_logs(choice == DebugLogs::Keep);
         set.map_err(|source| SyncError::Folder { path: store.folder().into(), source })?;
     }
     if args.dry_run {
-        let preview = sync::preview(&store, &homes, options)?;
+        let preview = sync::preview(&store, &homes(run)?, options)?;
         return show_preview(run, &preview);
     }
-    let bar = Bar { quiet: run.is_quiet(), progress: Mutex::new(None) };
-    let (report, problems) = sync::sync(&store, &homes, options, &bar)?;
-    drop(bar);
-    problems.into_iter().for_each(|problem| run.talk.skip(problem));
+    let report = bring(run, &store, options)??;
     show(run, &report)
+}
+
+/// Brings the store up to date; what could not be read is said.
+pub fn bring(
+    run: &mut Run,
+    store: &Store,
+    options: Options,
+) -> Result<Result<Report, SyncError>, CliError> {
+    let roots = real_roots(run)?;
+    if let Some(report) = sync::still(store, &roots, options) {
+        return Ok(Ok(report));
+    }
+    let homes = homes(run)?;
+    let bar = Bar { quiet: run.is_quiet(), progress: Mutex::new(None) };
+    let done = sync::sync(store, &homes, options, &bar);
+    drop(bar);
+    Ok(done.map(|(report, problems)| {
+        problems.into_iter().for_each(|problem| run.talk.skip(problem));
+        report
+    }))
+}
+
+/// The Claude folders by their real paths: that is what the archive calls them.
+fn real_roots(run: &mut Run) -> Result<Vec<PathBuf>, CliError> {
+    let real = |root: PathBuf| root.canonicalize().unwrap_or(root);
+    Ok(run.roots()?.into_iter().map(real).collect())
 }
 
 /// The Claude folders by their real paths, with all their files.
 pub fn homes(run: &mut Run) -> Result<Vec<Home>, CliError> {
     let mut homes = Vec::new();
-    for root in run.roots()? {
-        let root = root.canonicalize().unwrap_or(root);
+    for root in real_roots(run)? {
         let look = layout::look(&root);
         look.problems.iter().for_each(|problem| run.talk.skip(problem.again()));
         homes.push(Home { root, look });

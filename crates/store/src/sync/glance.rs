@@ -1,19 +1,20 @@
 //! Whether anything has changed since the store was last brought up to date.
 //!
 //! Names, lengths, times and inodes of all files of a Claude folder are one number, which is
-//! remembered in a file of its own. If it is the same again nothing need be compared, no database
-//! is opened and nothing is locked. It is only remembered if every stat in it can be trusted, and
-//! only believed beside the very store it was written for.
+//! remembered in a file of its own, as are the names. If it is the same again nothing need be
+//! compared, no database is opened and nothing is locked. It is only remembered if every stat in
+//! it can be trusted, and only believed beside the very store it was written for.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use transcript::layout::{FileKind, Folder, Look, Stat, classify};
+use transcript::layout::{FileKind, Folder, Known, Look, Stat, add_again, classify};
 use transcript::time::Time;
 
 use super::{Home, Options, Report, plan};
+use crate::archive::path_of;
 use crate::catalog;
 use crate::folder::{ARCHIVE, Store};
 use crate::index::Index;
@@ -33,36 +34,46 @@ fn glance(look: &Look, has_debug_logs: bool) -> Option<u64> {
     if look.lone.is_some() || !look.problems.is_empty() {
         return None;
     }
-    let folders = look.folders.par_iter();
-    let sums = folders.map(|folder| of_folder(folder, has_debug_logs));
-    let all = blake3::hash(&sums.reduce(|| 0, u128::wrapping_add).to_le_bytes());
-    Some(u64::from_le_bytes(*all.as_bytes().first_chunk().expect("8 of 32 bytes")))
+    let of_folder = |folder: &Folder| {
+        let rel = folder.rel.as_os_str().as_encoded_bytes();
+        let files = folder.files.par_iter().with_min_len(1024);
+        files
+            .map(|(name, stat)| of_file(rel, name.as_encoded_bytes(), stat, has_debug_logs))
+            .reduce(|| 0, u128::wrapping_add)
+    };
+    let sum = look.folders.par_iter().map(of_folder).reduce(|| 0, u128::wrapping_add);
+    Some(short(sum))
 }
 
-/// The files of a folder, in whatever order they are listed.
-fn of_folder(folder: &Folder, has_debug_logs: bool) -> u128 {
-    let place = blake3::hash(folder.rel.as_os_str().as_encoded_bytes());
+/// The same of files whose names are known; `None` if they are others.
+fn glance_again(known: &[Known<'_>], has_debug_logs: bool) -> Option<u64> {
+    let of = |folder: &Known<'_>, name: &[u8], stat: &Stat| {
+        of_file(folder.rel, name, stat, has_debug_logs)
+    };
+    add_again(known, of).map(short)
+}
+
+/// Added up, so that the order in which files are listed does not matter.
+fn of_file(folder: &[u8], name: &[u8], stat: &Stat, has_debug_logs: bool) -> u128 {
     // Nothing below the projects is left out, and most files are there.
-    let is_all = folder.rel.starts_with("projects");
-    let files = folder.files.par_iter().with_min_len(1024);
-    let counts = |name| is_all || is_kept(&classify(&folder.rel.join(name)), has_debug_logs);
-    files
-        .filter(|(name, _)| counts(name))
-        .map(|(name, stat)| of_file(&place, name.as_encoded_bytes(), stat))
-        .reduce(|| 0, u128::wrapping_add)
-}
-
-fn of_file(place: &blake3::Hash, name: &[u8], stat: &Stat) -> u128 {
+    let counts = || is_kept(&classify(&path_of(folder).join(path_of(name))), has_debug_logs);
+    if !folder.starts_with(b"projects") && !counts() {
+        return 0;
+    }
     let (device, inode) = stat.inode.unwrap_or_default();
     let modified = stat.modified.map_or(i64::MIN, |time| time.0);
     let mut hash = blake3::Hasher::new();
-    hash.update(place.as_bytes()).update(name);
+    hash.update(folder).update(&[0]).update(name);
     // Last and of one length: no name can be taken for a part of them.
     for number in [stat.size, modified.cast_unsigned(), device, inode] {
         hash.update(&number.to_le_bytes());
     }
-    let hash = hash.finalize();
-    u128::from_le_bytes(*hash.as_bytes().first_chunk().expect("16 of 32 bytes"))
+    u128::from_le_bytes(*hash.finalize().as_bytes().first_chunk().expect("16 of 32 bytes"))
+}
+
+fn short(sum: u128) -> u64 {
+    let hash = blake3::hash(&sum.to_le_bytes());
+    u64::from_le_bytes(*hash.as_bytes().first_chunk().expect("8 of 32 bytes"))
 }
 
 /// What was seen when the store was last brought up to date.
@@ -87,8 +98,8 @@ impl Seen {
         (seen.program == PROGRAM).then_some(seen)
     }
 
-    fn of(&self, home: &Home) -> Option<u64> {
-        let root = home.root.as_os_str().as_encoded_bytes();
+    fn of(&self, root: &Path) -> Option<u64> {
+        let root = root.as_os_str().as_encoded_bytes();
         self.homes.iter().find(|(known, _)| *known == root).map(|(_, glance)| *glance)
     }
 }
@@ -126,17 +137,33 @@ pub(super) fn remember(store: &Store, homes: &[Home], now: Time) {
     }
     let seen = Seen { program: PROGRAM.into(), store: stamps(store), edition, ..seen };
     let bytes = postcard::to_stdvec(&seen).expect("numbers and names can be written");
-    if fs::read(Seen::path(store)).ok().as_ref() != Some(&bytes) {
-        // What can't be remembered is compared again.
-        let _ = write(store, &bytes);
+    write(&Seen::path(store), &bytes);
+    remember_names(store, homes, now);
+}
+
+/// Remembers the names, which can be trusted later than the rest: folders change now and then.
+pub(super) fn remember_names(store: &Store, homes: &[Home], now: Time) {
+    for home in homes {
+        if let Some(known) = home.look.known(|time| plan::is_unsure(time, now)) {
+            let bytes = postcard::to_stdvec(&known).expect("numbers and names can be written");
+            write(&names(store, &home.root), &bytes);
+        }
     }
 }
 
-/// Half of it is never there.
-fn write(store: &Store, bytes: &[u8]) -> std::io::Result<()> {
-    let new = store.folder().join("glance.new");
-    fs::write(&new, bytes)?;
-    fs::rename(new, Seen::path(store))
+/// Where the names of a Claude folder's files are.
+fn names(store: &Store, root: &Path) -> PathBuf {
+    let root = blake3::hash(root.as_os_str().as_encoded_bytes()).to_hex();
+    store.folder().join(format!("names-{}", &root[..16]))
+}
+
+/// Half of it is never there. What can't be remembered is compared again.
+fn write(path: &Path, bytes: &[u8]) {
+    if fs::read(path).is_ok_and(|old| old == bytes) {
+        return;
+    }
+    let new = path.with_extension("new");
+    let _ = fs::write(&new, bytes).and_then(|()| fs::rename(new, path));
 }
 
 /// Forgets it: the next sync compares everything.
@@ -152,18 +179,42 @@ fn is_sure(look: &Look, now: Time) -> bool {
 }
 
 /// The report of a sync that has nothing to do; `None` if that can't be told at a glance.
-pub(super) fn still(store: &Store, homes: &[Home], options: Options) -> Option<Report> {
-    if options.full || homes.is_empty() || !store.exists() {
+pub fn still(store: &Store, roots: &[PathBuf], options: Options) -> Option<Report> {
+    still_if(store, options, roots, |root, has_debug_logs| {
+        let bytes = fs::read(names(store, root)).ok()?;
+        let known: Vec<Known<'_>> = postcard::from_bytes(&bytes).ok()?;
+        let files = known.iter().map(|folder| folder.names.len()).sum();
+        Some((files, glance_again(&known, has_debug_logs)?))
+    })
+}
+
+/// As [`still`], of a look that was taken.
+pub(super) fn still_like(store: &Store, homes: &[Home], options: Options) -> Option<Report> {
+    let roots: Vec<PathBuf> = homes.iter().map(|home| home.root.clone()).collect();
+    still_if(store, options, &roots, |root, has_debug_logs| {
+        let home = homes.iter().find(|home| home.root == root)?;
+        Some((home.look.len(), glance(&home.look, has_debug_logs)?))
+    })
+}
+
+fn still_if(
+    store: &Store,
+    options: Options,
+    roots: &[PathBuf],
+    look: impl Fn(&Path, bool) -> Option<(usize, u64)>,
+) -> Option<Report> {
+    if options.full || roots.is_empty() || !store.exists() {
         return None;
     }
     let seen = Seen::read(store)?;
-    let has_debug_logs = store.has_debug_logs();
-    let is_same = homes.iter().all(|home| {
-        let glance = glance(&home.look, has_debug_logs);
-        glance.is_some() && glance == seen.of(home)
-    });
-    let is_indexed = || Index::generation_at(store.folder()) == Some(seen.edition);
-    let files = homes.iter().map(|home| home.look.len()).sum();
-    (is_same && is_indexed() && seen.store == stamps(store))
-        .then(|| Report { files, ..Report::default() })
+    let mut report = Report::default();
+    for root in roots {
+        let (files, glance) = look(root, store.has_debug_logs())?;
+        if seen.of(root) != Some(glance) {
+            return None;
+        }
+        report.files += files;
+    }
+    let is_indexed = Index::generation_at(store.folder()) == Some(seen.edition);
+    (is_indexed && seen.store == stamps(store)).then_some(report)
 }

@@ -295,6 +295,8 @@ pub struct Folder {
     pub path: PathBuf,
     /// Where it is below the Claude folder.
     pub rel: PathBuf,
+    /// What the file system said of it before its files were listed.
+    pub stat: Stat,
     /// Its files, in no order.
     pub files: Vec<(OsString, Stat)>,
 }
@@ -553,8 +555,10 @@ const GO: usize = 256;
 /// One folder and the real folders below it.
 fn visit(folder: &Path, rel: &Path) -> Part {
     let mut part = Part::default();
-    let entries = match fs::read_dir(folder) {
-        Ok(entries) => entries,
+    // Its time is asked first: what is added meanwhile is seen the next time.
+    let listed = fs::metadata(folder).and_then(|meta| Ok((meta, fs::read_dir(folder)?)));
+    let (meta, entries) = match listed {
+        Ok(listed) => listed,
         Err(error) => {
             part.problem(folder.to_path_buf(), error);
             return part;
@@ -587,7 +591,8 @@ fn visit(folder: &Path, rel: &Path) -> Part {
             Err(problem) => part.look.problems.push(problem),
         }
     }
-    part.look.folders.push(Folder { path: folder.into(), rel: rel.into(), files });
+    let (path, stat) = (folder.into(), Stat::of(&meta));
+    part.look.folders.push(Folder { path, rel: rel.into(), stat, files });
     let below: Vec<Part> = below.par_iter().map(|(path, rel)| visit(path, rel)).collect();
     below.into_iter().fold(part, Part::join)
 }
