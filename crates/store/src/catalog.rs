@@ -13,6 +13,7 @@ mod shape;
 
 use std::path::{Path, PathBuf};
 
+use rayon::prelude::*;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use transcript::id::SessionId;
 use transcript::session::{Builder, STATE_VERSION};
@@ -211,19 +212,13 @@ impl Catalog {
 
     /// What all lives of all transcripts claim, with the file and the life.
     pub fn claims(&self) -> Result<Vec<(FileId, i64, Claims)>, CatalogError> {
-        let mut all = Vec::new();
         let read = || {
             let mut rows = self.db.prepare("SELECT file, generation, data FROM claims")?;
-            let mut rows = rows.query(())?;
-            while let Some(row) = rows.next()? {
-                let data = row.get_ref(2)?.as_blob()?;
-                if let Some(claims) = claims(data) {
-                    all.push((row.get(0)?, row.get(1)?, claims));
-                }
-            }
-            Ok(all)
+            let rows = rows.query_map((), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+            rows.collect::<rusqlite::Result<Vec<(FileId, i64, Vec<u8>)>>>()
         };
-        read().map_err(self.failed())
+        let kept = read().map_err(self.failed())?.into_par_iter();
+        Ok(kept.filter_map(|(file, life, data)| Some((file, life, claims(&data)?))).collect())
     }
 
     /// As [`Catalog::claims`], of the sessions that were active since then only, with how much of

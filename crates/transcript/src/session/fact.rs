@@ -30,6 +30,10 @@ impl Names {
     }
 
     pub(crate) fn add_text(&mut self, name: &str) -> u32 {
+        if self.index.is_empty() {
+            let list = self.list.iter().enumerate();
+            self.index = list.map(|(at, name)| (name.clone(), at as u32)).collect();
+        }
         if let Some(&index) = self.index.get(name) {
             return index;
         }
@@ -39,10 +43,9 @@ impl Names {
         index
     }
 
-    /// The names in this order.
+    /// The names in this order. The index is made when one is added: who only asks needs none.
     pub(crate) fn of(list: Vec<Box<str>>) -> Self {
-        let index = list.iter().enumerate().map(|(at, name)| (name.clone(), at as u32)).collect();
-        Self { list, index, last: 0 }
+        Self { list, index: HashMap::new(), last: 0 }
     }
 
     pub(crate) fn list(&self) -> &[Box<str>] {
@@ -56,7 +59,7 @@ impl Names {
 
     /// The number of a text.
     pub fn find(&self, name: &str) -> Option<u32> {
-        self.index.get(name).copied()
+        self.list.iter().position(|known| **known == *name).map(|at| at as u32)
     }
 
     /// All texts, in order of first appearance.
