@@ -350,7 +350,7 @@ fn notes(run: &mut Run, ledger: &Ledger, filter: &Filter, total: &Totals, prices
     let requests = |number: u64| counted(number as usize, "request");
     if least.0 > 0 {
         run.talk.note(format!(
-            "Lower bounds: {}; Claude Code before 2.1.97 wrote less than was used",
+            "Lower bounds: {}; the files hold less than was used, as before Claude Code 2.1.97",
             requests(least.0)
         ));
     }

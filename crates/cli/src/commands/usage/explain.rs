@@ -330,7 +330,7 @@ fn doubt(response: &Response) -> &'static str {
         Confidence::Exact => "exact",
         Confidence::Estimated => "estimated: the price follows from a rule",
         Confidence::LowerBound => {
-            "lower bound: the line was written before the response was complete"
+            "lower bound: the response was not complete when the line was written, or a count is none"
         }
         Confidence::Unpriced => "unpriced: the table has no such model",
     }
