@@ -13,6 +13,7 @@ use store::catalog::Catalog;
 use transcript::entry::Entry;
 use transcript::id::Key;
 use transcript::layout::{self, Found, Problem};
+use transcript::library::Library;
 use transcript::session::Session;
 use transcript::source::Source;
 use transcript::time::Time;
@@ -39,8 +40,17 @@ pub struct Counted {
 enum Files {
     /// In the Claude folders, or as they are kept.
     Found(Vec<Found>),
-    /// In the store: their paths and which of their lives it is.
-    Kept(Archive, Vec<(PathBuf, GenerationId)>),
+    /// In the store.
+    Kept(Archive, Vec<KeptFile>),
+}
+
+/// A file in the store.
+struct KeptFile {
+    path: PathBuf,
+    /// Which of its lives it is.
+    generation: GenerationId,
+    /// Whether it was written anew since.
+    is_former: bool,
 }
 
 impl Counted {
@@ -55,11 +65,47 @@ impl Counted {
                 (&files[at].path, lines)
             }
             Files::Kept(archive, files) => {
-                let (path, generation) = &files[at];
+                let KeptFile { path, generation, .. } = &files[at];
                 (path, lines(archive.content(*generation), offset))
             }
         };
         (path.display().to_string(), number.unwrap_or(0))
+    }
+
+    /// The path of a file.
+    pub fn path(&self, file: u32) -> &Path {
+        match &self.files {
+            Files::Found(files) => &files[file as usize].path,
+            Files::Kept(_, files) => &files[file as usize].path,
+        }
+    }
+
+    /// The numbers of the files by their places, as they are now.
+    fn numbers(&self) -> HashMap<PathBuf, u32> {
+        let mut places = Places::default();
+        match &self.files {
+            Files::Found(files) => (0..).zip(files).map(|(at, f)| (places.of(f), at)).collect(),
+            Files::Kept(_, files) => {
+                let now = (0..).zip(files).filter(|(_, file)| !file.is_former);
+                now.map(|(at, file)| (file.path.clone(), at)).collect()
+            }
+        }
+    }
+}
+
+/// Where files are, each under one name only: the store knows folders by their real paths.
+#[derive(Default)]
+struct Places(HashMap<PathBuf, PathBuf>);
+
+impl Places {
+    fn of(&mut self, found: &Found) -> PathBuf {
+        let root = found.path.ancestors().nth(found.rel.components().count());
+        let root = root.unwrap_or(Path::new(""));
+        let real = self
+            .0
+            .entry_ref(root)
+            .or_insert_with(|| root.canonicalize().unwrap_or_else(|_| root.to_path_buf()));
+        real.join(&found.rel)
     }
 }
 
@@ -137,9 +183,29 @@ impl Run {
                 is_former,
                 claims,
             });
-            files.push((row.path(), GenerationId(generation)));
+            let generation = GenerationId(generation);
+            files.push(KeptFile { path: row.path(), generation, is_former });
         }
         Ok(Some((Files::Kept(archive, files), inputs)))
+    }
+
+    /// What `take` finds in the files of a ledger, by their numbers there, and all sessions.
+    pub fn told<T: Send>(
+        &mut self,
+        counted: &Counted,
+        take: impl Fn(&Session, &Source) -> Result<T, Problem> + Sync,
+    ) -> Result<(Library, Vec<Told<T>>), CliError> {
+        let (library, taken) = self.library(|_, session, source| Some(take(session, source)))?;
+        let (numbers, mut places) = (counted.numbers(), Places::default());
+        let mut told = Vec::with_capacity(taken.len());
+        for (card, taken) in taken.into_iter().enumerate() {
+            let number = numbers.get(&places.of(&library.cards[card].found)).copied();
+            let content = taken.and_then(|content| self.or_skip(content));
+            if let (Some(file), Some(content)) = (number, content) {
+                told.push(Told { file, card, content });
+            }
+        }
+        Ok((library, told))
     }
 
     /// What a view needs beside the ledger: the kinds of subagents by their ids, the pull
@@ -149,7 +215,7 @@ impl Run {
         if !by.iter().any(|by| matches!(by, Dimension::Subagent | Dimension::Pr)) {
             return Ok((agents, prs));
         }
-        let (library, taken) = self.library(|_, session, source| Some(told(session, source)))?;
+        let (library, taken) = self.library(|_, session, source| Some(links(session, source)))?;
         let mut kinds: HashMap<Key, String> = HashMap::new();
         for (card, taken) in library.cards.iter().zip(taken) {
             let (linked, started) = taken.unwrap_or_default();
@@ -213,10 +279,20 @@ impl Run {
     }
 }
 
-/// The pull requests that a session links, and the kinds of the subagents that its calls start.
-type Told = (Vec<(Option<Time>, String)>, Vec<(Key, String)>);
+/// What was found in a file.
+pub struct Told<T> {
+    /// The file, by the ledger's number.
+    pub file: u32,
+    /// The file, by its place among the cards.
+    pub card: usize,
+    /// What was found.
+    pub content: T,
+}
 
-fn told(session: &Session, source: &Source) -> Told {
+/// The pull requests that a session links, and the kinds of the subagents that its calls start.
+type Links = (Vec<(Option<Time>, String)>, Vec<(Key, String)>);
+
+fn links(session: &Session, source: &Source) -> Links {
     let prs = session.pr_links().iter().map(|link| (link.time, link.url.to_string())).collect();
     let mut kinds = Vec::new();
     for call in session.calls() {

@@ -28,6 +28,7 @@ pub mod todo;
 pub mod tools;
 pub mod tree;
 pub mod usage;
+pub mod waste;
 pub mod watch;
 
 use std::io::{self, Write};

@@ -70,6 +70,24 @@ pub struct Priced<'a> {
     pub confidence: Confidence,
 }
 
+impl Priced<'_> {
+    /// What some of its tokens cost at the prices of the whole, in micro-dollars.
+    pub fn share(&self, tokens: &Tokens) -> Option<u64> {
+        cost(self.rates, &self.factors, tokens)
+    }
+}
+
+/// Micro-dollars, rounded once; `None` if there is no number for it.
+fn cost(rates: &Rates, factors: &[(&'static str, Factor)], tokens: &Tokens) -> Option<u64> {
+    let mut cost = rates.of(tokens);
+    let mut divisor: u128 = 1_000_000;
+    for (_, Factor(thousandths)) in factors {
+        cost *= u128::from(*thousandths);
+        divisor *= 1000;
+    }
+    u64::try_from((cost + divisor / 2) / divisor).ok()
+}
+
 impl Prices {
     /// The price of one request; `None` if the model has none.
     pub fn price(
@@ -121,13 +139,7 @@ impl Model {
         }
         doubt(web_searches > 0 && model.web_search.is_none());
         let searches = model.web_search.unwrap_or(0) * u64::from(web_searches);
-        let mut cost = rates.of(tokens);
-        let mut divisor: u128 = 1_000_000;
-        for (_, Factor(thousandths)) in &factors {
-            cost *= u128::from(*thousandths);
-            divisor *= 1000;
-        }
-        let cost = u64::try_from((cost + divisor / 2) / divisor).ok()?.checked_add(searches)?;
+        let cost = cost(rates, &factors, tokens)?.checked_add(searches)?;
         let is_long = long.is_some();
         Some(Priced { cost, model, period, rates, is_long, factors, searches, confidence })
     }

@@ -7,7 +7,9 @@ pub mod block;
 mod join;
 #[cfg(test)]
 mod tests;
+mod trace;
 mod view;
+pub mod waste;
 
 use hashbrown::HashMap;
 use transcript::id::Key;
@@ -17,6 +19,7 @@ use transcript::usage::{Claims, Mode, Oddity, Tokens};
 
 use crate::price::{Confidence, Prices};
 
+pub use trace::Trace;
 pub use view::{Calendar, Dimension, Filter, Row, Totals, View, WeekStart, total, view};
 
 /// A file with its claims.

@@ -2,6 +2,7 @@
 
 mod blocks;
 pub mod explain;
+mod waste;
 mod what_if;
 
 use std::collections::BTreeSet;
@@ -63,6 +64,7 @@ enum UsageCommand {
     Explain(explain::ExplainArgs),
     Blocks(blocks::BlocksArgs),
     WhatIf(what_if::WhatIfArgs),
+    Waste(waste::WasteArgs),
 }
 
 /// Which responses, and how they are counted.
@@ -185,6 +187,7 @@ pub fn run(args: &UsageArgs, run: &mut Run) -> Result<Answer, CliError> {
         Some(UsageCommand::Explain(args)) => return explain::run(args, run),
         Some(UsageCommand::Blocks(args)) => return blocks::run(args, run),
         Some(UsageCommand::WhatIf(args)) => return what_if::run(args, run),
+        Some(UsageCommand::Waste(args)) => return waste::run(args, run),
         None => {}
     }
     let filter = Filter { model: args.model.clone(), ..args.which.filter(run)? };
@@ -279,8 +282,13 @@ fn figures(totals: &Totals, most: u64) -> [Cell; 7] {
 
 /// Money for a table: `$12.34`, `≥ $0.05` for what it is at least, `~` for an estimate.
 pub fn cost(totals: &Totals) -> String {
-    let Some(cost) = totals.cost() else { return "?".into() };
-    let sign = match totals.confidence() {
+    signed(totals.cost(), totals.confidence())
+}
+
+/// Money with the sign of its confidence.
+pub fn signed(cost: Option<u64>, confidence: Confidence) -> String {
+    let Some(cost) = cost else { return "?".into() };
+    let sign = match confidence {
         Confidence::Exact => "",
         Confidence::Estimated => "~",
         Confidence::LowerBound | Confidence::Unpriced => "≥",
