@@ -80,6 +80,16 @@ impl Counted {
         }
     }
 
+    /// The numbers of the files below a folder, by any of its names.
+    pub fn files_below(&self, folders: &[&Path]) -> hashbrown::HashSet<u32> {
+        let all = match &self.files {
+            Files::Found(files) => files.len(),
+            Files::Kept(_, files) => files.len(),
+        };
+        let is_below = |file: &u32| folders.iter().any(|f| self.path(*file).starts_with(f));
+        (0..all as u32).filter(is_below).collect()
+    }
+
     /// The numbers of the files by their places, as they are now.
     fn numbers(&self) -> HashMap<PathBuf, u32> {
         let mut places = Places::default();

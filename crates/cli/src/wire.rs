@@ -18,6 +18,7 @@ pub mod list;
 pub mod log;
 pub mod plan;
 pub mod prices;
+pub mod reconcile;
 pub mod record;
 pub mod restore;
 pub mod search;

@@ -10,6 +10,7 @@ use transcript::time::Time;
 use transcript::usage::{Mode, Tokens};
 
 pub use import::Change;
+pub(crate) use table::midnight;
 pub use table::{Model, Period, Prices, Rates, TableError, plain_id};
 
 /// How far a figure can be trusted. The order is from sure to unknown.

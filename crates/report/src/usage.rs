@@ -5,6 +5,7 @@
 
 pub mod block;
 mod join;
+pub mod reconcile;
 #[cfg(test)]
 mod tests;
 mod trace;
@@ -101,8 +102,8 @@ impl Response {
 pub struct Ledger {
     /// The responses by time; those without one come first.
     pub responses: Vec<Response>,
-    /// How many responses of each session stand in its files and are owned by others.
-    pub replayed: HashMap<Name, u64>,
+    /// The responses of each session that stand in its files and are owned by others.
+    pub replayed: HashMap<Name, Vec<Key>>,
     /// Numbers that could not be taken as they are.
     pub oddities: HashMap<Oddity, u64>,
     names: Vec<Box<str>>,

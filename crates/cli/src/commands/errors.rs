@@ -272,6 +272,5 @@ fn print_groups(run: &mut Run, groups: &[ErrorGroup]) -> Result<(), CliError> {
             Cell::from(group.signature.as_str()),
         ]);
     }
-    let lines = table.lines(run.out.columns());
-    lines.iter().try_for_each(|line| Ok(run.out.line(line)?))
+    Ok(run.out.table(&table)?)
 }

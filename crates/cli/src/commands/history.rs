@@ -267,5 +267,5 @@ fn print_ghosts(run: &mut Run, ghosts: &[Ghost]) -> io::Result<()> {
             ghost.first_prompt.as_deref().unwrap_or("-").into(),
         ]);
     }
-    table.lines(run.out.columns()).iter().try_for_each(|line| run.out.line(line))
+    run.out.table(&table)
 }

@@ -117,6 +117,5 @@ fn table(run: &mut Run, by: By, rows: &[ToolRow]) -> Result<(), CliError> {
             Cell::new(style::READ, &super::usage::bar(row.calls, most)),
         ]);
     }
-    let lines = table.lines(run.out.columns());
-    lines.iter().try_for_each(|line| Ok(run.out.line(line)?))
+    Ok(run.out.table(&table)?)
 }

@@ -2,6 +2,7 @@
 
 mod blocks;
 pub mod explain;
+mod reconcile;
 mod waste;
 mod what_if;
 
@@ -65,6 +66,7 @@ enum UsageCommand {
     Blocks(blocks::BlocksArgs),
     WhatIf(what_if::WhatIfArgs),
     Waste(waste::WasteArgs),
+    Reconcile(reconcile::ReconcileArgs),
 }
 
 /// Which responses, and how they are counted.
@@ -78,10 +80,6 @@ pub struct Which {
     #[arg(long, value_name = "TIME")]
     pub until: Option<TimeArg>,
 
-    /// The zone of days and weeks, like Europe/Berlin or UTC; this computer's if not given
-    #[arg(long, value_name = "ZONE")]
-    pub tz: Option<String>,
-
     /// The first day of a week
     #[arg(long, value_name = "DAY", default_value = "monday")]
     pub week_start: FirstDay,
@@ -89,6 +87,17 @@ pub struct Which {
     /// Only projects whose path contains this; `.` for this folder
     #[arg(long, value_name = "TEXT")]
     pub project: Option<String>,
+
+    #[command(flatten)]
+    pub basis: Basis,
+}
+
+/// What days and prices go by.
+#[derive(Debug, clap::Args)]
+pub struct Basis {
+    /// The zone of days and weeks, like Europe/Berlin or UTC; this computer's if not given
+    #[arg(long, value_name = "ZONE")]
+    pub tz: Option<String>,
 
     /// A table of prices to lay over the one that is built in
     #[arg(long, value_name = "FILE")]
@@ -149,7 +158,7 @@ impl From<By> for Dimension {
 impl Which {
     /// The filter that the flags stand for.
     pub fn filter(&self, run: &mut Run) -> Result<Filter, CliError> {
-        self.set_zone(run)?;
+        self.basis.set_zone(run)?;
         Ok(Filter {
             period: run.period(self.since.as_ref(), self.until.as_ref()),
             project: run.project(self.project.as_deref())?,
@@ -166,9 +175,11 @@ impl Which {
         };
         Calendar { zone: run.clock.now.time_zone().clone(), week_start }
     }
+}
 
+impl Basis {
     /// Lets the whole run think in the zone that was asked for.
-    fn set_zone(&self, run: &mut Run) -> Result<(), CliError> {
+    pub fn set_zone(&self, run: &mut Run) -> Result<(), CliError> {
         if let Some(name) = &self.tz {
             let zone = match name.to_ascii_lowercase().as_str() {
                 "utc" | "z" => TimeZone::UTC,
@@ -188,11 +199,12 @@ pub fn run(args: &UsageArgs, run: &mut Run) -> Result<Answer, CliError> {
         Some(UsageCommand::Blocks(args)) => return blocks::run(args, run),
         Some(UsageCommand::WhatIf(args)) => return what_if::run(args, run),
         Some(UsageCommand::Waste(args)) => return waste::run(args, run),
+        Some(UsageCommand::Reconcile(args)) => return reconcile::run(args, run),
         None => {}
     }
     let filter = Filter { model: args.model.clone(), ..args.which.filter(run)? };
     let calendar = args.which.calendar(run);
-    let prices = run.prices(args.which.prices.as_deref())?;
+    let prices = run.prices(args.which.basis.prices.as_deref())?;
     let counted = run.counted(&prices)?;
     let by: Vec<Dimension> = match args.by.as_slice() {
         [] => vec![Dimension::Day],
@@ -240,8 +252,7 @@ fn table(run: &mut Run, by: &[Dimension], rows: &[Row], total: &Totals) -> Resul
     last.extend(by.iter().skip(1).map(|_| Cell::from("")));
     last.extend(figures(total, 0));
     table.push_all(last);
-    let lines = table.lines(run.out.columns());
-    lines.iter().try_for_each(|line| Ok(run.out.line(line)?))
+    Ok(run.out.table(&table)?)
 }
 
 fn title(by: Dimension) -> &'static str {

@@ -85,7 +85,7 @@ fn response(
     let is_replay = |place: &&Place| **place != owner && !inputs[place.0 as usize].is_former;
     for place in group.iter().filter(is_replay) {
         let session = session_of(*place, ledger);
-        *ledger.replayed.entry(session).or_default() += 1;
+        ledger.replayed.entry(session).or_default().push(first.key);
     }
     let tools = tools(inputs, group, names, ledger);
     let agent =

@@ -45,7 +45,7 @@ pub struct ExplainArgs {
 pub fn run(args: &ExplainArgs, run: &mut Run) -> Result<Answer, CliError> {
     let filter = args.which.filter(run)?;
     let calendar = args.which.calendar(run);
-    let prices = run.prices(args.which.prices.as_deref())?;
+    let prices = run.prices(args.which.basis.prices.as_deref())?;
     let counted = run.counted(&prices)?;
     let is_number = |text: &str| text.bytes().all(|b| b.is_ascii_digit() || b == b'-');
     match args.what.len() {
@@ -134,8 +134,7 @@ fn table(
             Cell::from(text),
         ]);
     }
-    let lines = table.lines(run.out.columns());
-    lines.iter().try_for_each(|line| Ok(run.out.line(line)?))
+    Ok(run.out.table(&table)?)
 }
 
 /// A session's responses by turn; those of its subagents belong to the turn in which they ran.
@@ -189,10 +188,10 @@ fn session(
         (key, text.to_owned(), totals.clone())
     });
     table(run, "TURN", rows.collect())?;
-    if let Some(&replayed) = ledger.find(&id).and_then(|name| ledger.replayed.get(&name)) {
+    if let Some(replayed) = ledger.find(&id).and_then(|name| ledger.replayed.get(&name)) {
         run.talk.note(format!(
             "{} responses in its files are counted where they were first written",
-            count(replayed)
+            count(replayed.len() as u64)
         ));
     }
     run.talk.note(format!("`recount usage explain {} 1` shows the requests of a turn", short(&id)));

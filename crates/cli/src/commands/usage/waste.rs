@@ -14,7 +14,7 @@ use crate::commands::short;
 use crate::error::{Answer, CliError};
 use crate::ledger::{Counted, Told};
 use crate::run::Run;
-use crate::terminal::format::{count, counted as number_of, duration};
+use crate::terminal::format::{count, counted as number_of, duration, short_duration};
 use crate::terminal::style::{self, paint};
 use crate::terminal::table::{Cell, Column, Table};
 use crate::wire;
@@ -53,7 +53,7 @@ pub struct WasteArgs {
 /// Prints the losses.
 pub fn run(args: &WasteArgs, run: &mut Run) -> Result<Answer, CliError> {
     let filter = Filter { model: args.model.clone(), ..args.which.filter(run)? };
-    let prices = run.prices(args.which.prices.as_deref())?;
+    let prices = run.prices(args.which.basis.prices.as_deref())?;
     let counted = run.counted(&prices)?;
     let (library, told) = run.told(&counted, Trace::of)?;
     let left_agents = left_agents(&library, &told, &counted.ledger);
@@ -233,7 +233,7 @@ fn said(loss: &Loss) -> String {
         Detail::Retry(Retry::Call { tool, has_failed: true }) => format!("{tool}, failed again"),
         Detail::Retry(Retry::Call { tool, .. }) => tool.clone(),
         Detail::Retry(Retry::Request { wait_ms }) => {
-            format!("the API failed; waited {}", duration(*wait_ms as i64))
+            format!("the API failed; waited {}", short_duration(*wait_ms as i64))
         }
         Detail::Retry(Retry::Answer) => "the answer was dropped".into(),
     };

@@ -1,0 +1,253 @@
+//! What a file claims beside its responses, and the calls of which it has no response at all.
+
+use hashbrown::HashSet;
+use transcript::entry::message::BlockKind;
+use transcript::entry::{Entry, Kind};
+use transcript::id::Key;
+use transcript::json::Raw;
+use transcript::layout::Problem;
+use transcript::line::LineReader;
+use transcript::session::{Call, Session};
+use transcript::source::Source;
+use transcript::time::Time;
+use transcript::usage::Tokens;
+
+use super::Source as Claimant;
+
+/// What a claim says of one model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelClaim {
+    /// The model, as written.
+    pub model: String,
+    /// Its tokens; those written to the cache are not told apart, and stand with the short ones.
+    pub tokens: Tokens,
+    /// In micro-dollars.
+    pub cost: Option<u64>,
+}
+
+/// A sum that Claude Code kept while the session ran.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Running {
+    pub source: Claimant,
+    pub entry: u32,
+    /// When it was written, or the last moment before.
+    pub time: Option<Time>,
+    pub cost: Option<u64>,
+    pub models: Vec<ModelClaim>,
+}
+
+/// What the call of a subagent says of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct AgentTotal {
+    pub entry: u32,
+    pub key: Key,
+    pub time: Option<Time>,
+    pub call: Option<Key>,
+    pub agent: Option<String>,
+    pub total: u64,
+    pub usage: Option<Tokens>,
+}
+
+/// Calls of Claude Code that leave no usage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Hidden {
+    /// A title was made.
+    Title,
+    /// What had happened was told when the person came back.
+    Recap,
+    /// The talk was summed up.
+    Compaction,
+    /// The web was searched, or a page was read.
+    Web,
+}
+
+impl Hidden {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Title, Self::Recap, Self::Compaction, Self::Web];
+
+    /// The word for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Title => "title",
+            Self::Recap => "recap",
+            Self::Compaction => "compaction",
+            Self::Web => "web",
+        }
+    }
+}
+
+/// One call that left no usage.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct HiddenCall {
+    pub kind: Hidden,
+    pub key: Option<Key>,
+    pub time: Option<Time>,
+    /// The most tokens it can have taken, where that is known.
+    pub most: Option<u64>,
+}
+
+/// What a file claims.
+#[derive(Debug, Clone, Default)]
+pub struct Told {
+    /// The session it names.
+    pub session: Option<String>,
+    pub(super) running: Vec<Running>,
+    pub(super) agents: Vec<AgentTotal>,
+    pub(super) hidden: Vec<HiddenCall>,
+}
+
+impl Told {
+    /// Reads what the session of a file tells.
+    pub fn of(session: &Session, source: &Source) -> Result<Self, Problem> {
+        let told = Self {
+            session: session.id().map(|id| id.to_string()),
+            hidden: hidden(session),
+            ..Self::default()
+        };
+        let mut gather = Gather { session, told, last: None, titles: HashSet::new() };
+        let mut lines = LineReader::new(source.reader(0), 0);
+        let failed = |error| Problem::new(source.path(), error);
+        while let Some(line) = lines.next_line().map_err(failed)? {
+            Entry::read(line, &mut Vec::new(), |entry| gather.entry(&entry));
+        }
+        Ok(gather.told)
+    }
+
+    /// Leaves out what another file owns.
+    pub fn forget(&mut self, is_copy: impl Fn(Key) -> bool) {
+        self.agents.retain(|agent| !is_copy(agent.key));
+        self.hidden.retain(|call| !call.key.is_some_and(&is_copy));
+    }
+}
+
+/// Those that the session itself knows of.
+fn hidden(session: &Session) -> Vec<HiddenCall> {
+    let nodes = session.nodes();
+    let own = session.compactions().iter().filter(|c| session.counts(c.node()));
+    let compactions = own.map(|compaction| HiddenCall {
+        kind: Hidden::Compaction,
+        key: Some(nodes[compaction.node()].key),
+        time: nodes[compaction.node()].time(),
+        // It read what was there before, and wrote what was there after.
+        most: compaction.pre_tokens.zip(compaction.post_tokens).map(|(a, b)| a.saturating_add(b)),
+    });
+    let is_web = |call: &&Call| {
+        matches!(session.tool(call), "WebSearch" | "WebFetch")
+            && call.result().is_some()
+            && !call.is_error
+    };
+    let web = session.own_calls().filter(is_web).map(|call| HiddenCall {
+        kind: Hidden::Web,
+        key: Some(nodes[call.node()].key),
+        time: nodes[call.node()].time(),
+        most: None,
+    });
+    compactions.chain(web).collect()
+}
+
+struct Gather<'a> {
+    session: &'a Session,
+    told: Told,
+    last: Option<Time>,
+    titles: HashSet<String>,
+}
+
+impl Gather<'_> {
+    fn entry(&mut self, entry: &Entry<'_>) {
+        let nodes = self.session.nodes();
+        let Ok(at) = nodes.binary_search_by_key(&entry.offset, |node| node.offset) else { return };
+        if !self.session.counts(at) {
+            return;
+        }
+        self.last = self.last.max(entry.time);
+        let (number, key) = (nodes[at].number, nodes[at].key);
+        let call = |kind| HiddenCall { kind, key: Some(key), time: entry.time, most: None };
+        match entry.kind {
+            Kind::User => self.agent(entry, number, key),
+            Kind::System if entry.is_subtype("away_summary") => {
+                self.told.hidden.push(call(Hidden::Recap));
+            }
+            _ if entry.is_type("ai-title") => {
+                // It is written again each time the session is opened.
+                let title = entry.string("aiTitle").map(|title| title.into_owned());
+                if title.is_some_and(|title| self.titles.insert(title)) {
+                    let time = entry.time.or(self.last);
+                    self.told.hidden.push(HiddenCall { key: None, time, ..call(Hidden::Title) });
+                }
+            }
+            _ if entry.is_type("cost-state") => {
+                let cost = entry.field("totalCostUSD");
+                self.running(Claimant::CostState, entry, number, cost);
+            }
+            _ if entry.is_type("result") => {
+                let cost = entry.field("total_cost_usd");
+                self.running(Claimant::Result, entry, number, cost);
+            }
+            _ => {}
+        }
+    }
+
+    fn running(&mut self, source: Claimant, entry: &Entry<'_>, number: u32, cost: Option<Raw<'_>>) {
+        let models = entry.field("modelUsage").filter(|models| models.is_object());
+        let models: Vec<ModelClaim> = models
+            .into_iter()
+            .flat_map(|models| models.fields())
+            .map(|(model, usage)| ModelClaim {
+                model: model.text().into_owned(),
+                tokens: model_tokens(usage),
+                cost: usage.get("costUSD").and_then(micro),
+            })
+            .collect();
+        let cost = cost.and_then(micro);
+        if cost.is_none() && models.is_empty() {
+            return;
+        }
+        let time = entry.time.or(self.last);
+        self.told.running.push(Running { source, entry: number, time, cost, models });
+    }
+
+    fn agent(&mut self, entry: &Entry<'_>, number: u32, key: Key) {
+        let Some(result) = entry.tool_result.filter(|result| result.is_object()) else { return };
+        let Some(total) = result.get("totalTokens").and_then(Raw::u64) else { return };
+        let block = entry.blocks().iter().find(|block| block.kind == BlockKind::ToolResult);
+        self.told.agents.push(AgentTotal {
+            entry: number,
+            key,
+            time: entry.time,
+            call: block.and_then(|block| block.id).map(Key::of_str),
+            agent: result.string("agentId").map(|agent| agent.into_owned()),
+            total,
+            usage: result.some("usage").map(usage_tokens),
+        });
+    }
+}
+
+/// A claim in dollars, as micro-dollars.
+fn micro(dollars: Raw<'_>) -> Option<u64> {
+    super::micro(dollars.f64()?)
+}
+
+fn count(object: Raw<'_>, key: &str) -> u64 {
+    // More than this is no count, and would not add up.
+    object.get(key).and_then(Raw::u64).map_or(0, |number| number.min(1 << 40))
+}
+
+fn model_tokens(usage: Raw<'_>) -> Tokens {
+    Tokens {
+        input: count(usage, "inputTokens"),
+        output: count(usage, "outputTokens"),
+        cache_read: count(usage, "cacheReadInputTokens"),
+        cache_write_5m: count(usage, "cacheCreationInputTokens"),
+        cache_write_1h: 0,
+    }
+}
+
+fn usage_tokens(usage: Raw<'_>) -> Tokens {
+    Tokens {
+        input: count(usage, "input_tokens"),
+        output: count(usage, "output_tokens"),
+        cache_read: count(usage, "cache_read_input_tokens"),
+        cache_write_5m: count(usage, "cache_creation_input_tokens"),
+        cache_write_1h: 0,
+    }
+}
