@@ -1,10 +1,9 @@
 //! The ledger for commands that count: the claims of all files, owned and priced.
 
-use std::collections::HashSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
 use report::price::Prices;
 use report::usage::{Dimension, Input, Ledger};
@@ -72,35 +71,50 @@ impl Counted {
         (path.display().to_string(), number.unwrap_or(0))
     }
 
-    /// The path of a file.
-    pub fn path(&self, file: u32) -> &Path {
+    /// The path of a file, the same from the files and from the store.
+    pub fn path(&self, file: u32) -> PathBuf {
         match &self.files {
-            Files::Found(files) => &files[file as usize].path,
-            Files::Kept(_, files) => &files[file as usize].path,
+            Files::Found(files) => Places::default().of(&files[file as usize]),
+            Files::Kept(_, files) => files[file as usize].path.clone(),
         }
     }
 
-    /// The numbers of the files below a folder, by any of its names.
-    pub fn files_below(&self, folders: &[&Path]) -> hashbrown::HashSet<u32> {
-        let all = match &self.files {
-            Files::Found(files) => files.len(),
-            Files::Kept(_, files) => files.len(),
-        };
-        let is_below = |file: &u32| folders.iter().any(|f| self.path(*file).starts_with(f));
-        (0..all as u32).filter(is_below).collect()
+    /// The numbers of the files below a folder, which is given by its real path.
+    pub fn files_below(&self, folder: &Path) -> HashSet<u32> {
+        let below = self.places().into_iter().filter(|place| place.path.starts_with(folder));
+        below.map(|place| place.file).collect()
     }
 
     /// The numbers of the files by their places, as they are now.
     fn numbers(&self) -> HashMap<PathBuf, u32> {
+        let now = self.places().into_iter().filter(|place| !place.is_former);
+        now.map(|place| (place.path, place.file)).collect()
+    }
+
+    fn places(&self) -> Vec<Place> {
         let mut places = Places::default();
         match &self.files {
-            Files::Found(files) => (0..).zip(files).map(|(at, f)| (places.of(f), at)).collect(),
-            Files::Kept(_, files) => {
-                let now = (0..).zip(files).filter(|(_, file)| !file.is_former);
-                now.map(|(at, file)| (file.path.clone(), at)).collect()
-            }
+            Files::Found(files) => (0..)
+                .zip(files)
+                .map(|(file, found)| Place { file, path: places.of(found), is_former: false })
+                .collect(),
+            Files::Kept(_, files) => (0..)
+                .zip(files)
+                .map(|(file, kept)| Place {
+                    file,
+                    path: kept.path.clone(),
+                    is_former: kept.is_former,
+                })
+                .collect(),
         }
     }
+}
+
+/// A file of the ledger and where it is.
+struct Place {
+    file: u32,
+    path: PathBuf,
+    is_former: bool,
 }
 
 /// Where files are, each under one name only: the store knows folders by their real paths.

@@ -319,7 +319,7 @@ fn when(run: &Run, time: Option<Time>) -> String {
 }
 
 fn print(run: &mut Run, table: &Table) -> Result<(), CliError> {
-    Ok(run.out.table(&table)?)
+    Ok(run.out.table(table)?)
 }
 
 /// A transcript that Claude Code will delete.

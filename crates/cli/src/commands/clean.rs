@@ -380,5 +380,5 @@ fn words(kind: BulkKind) -> &'static str {
 }
 
 fn lines(run: &mut Run, table: &Table) -> Result<(), CliError> {
-    Ok(run.out.table(&table)?)
+    Ok(run.out.table(table)?)
 }

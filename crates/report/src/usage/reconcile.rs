@@ -517,7 +517,7 @@ impl<'a> Desk<'a> {
             return row;
         };
         let one = One { claim: agent, all: &all, last };
-        match agent.usage {
+        match agent.usage.filter(|usage| usage.total() == agent.total) {
             Some(usage) if classes(&usage)[1..] == classes(&one.request())[1..] => {
                 one.is_ours(&mut row, difference);
             }

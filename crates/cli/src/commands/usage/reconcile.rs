@@ -114,7 +114,7 @@ fn home_stats(run: &mut Run, counted: &Counted) -> Result<Vec<HomeStats>, CliErr
         for found in found {
             let Some(bytes) = run.or_skip(read::whole_of(found)) else { continue };
             let root = home.root.canonicalize().unwrap_or_else(|_| home.root.clone());
-            all.push(claims(stats::parse(&bytes).0, counted.files_below(&[&home.root, &root])));
+            all.push(claims(stats::parse(&bytes).0, counted.files_below(&root)));
         }
     }
     Ok(all)

@@ -68,7 +68,7 @@ fn daily(
         row.explain(Explanation::new(Why::PartialScope, of_day.len(), None));
     }
     if difference > 0 {
-        let copies: Vec<&Response> = copies(desk).into_iter().filter(|r| is_it(&r)).collect();
+        let copies: Vec<&Response> = copies(desk).into_iter().filter(is_it).collect();
         desk.replay(&mut row, &copies);
         row.may_lack(least(&of_day));
     }
