@@ -16,12 +16,12 @@ use report::usage::{self, Calendar, Dimension, Filter, Ledger, Row, Totals, View
 
 use transcript::usage::Oddity;
 
+use crate::args::Scope;
 use crate::error::{Answer, CliError};
 use crate::run::Run;
 use crate::terminal::format::{count, counted};
 use crate::terminal::style;
 use crate::terminal::table::{Cell, Column, Table};
-use crate::time_arg::TimeArg;
 use crate::wire;
 
 /// Tokens and what they cost, by day, week, month, session, project, model, subagent, tool,
@@ -72,21 +72,12 @@ enum UsageCommand {
 /// Which responses, and how they are counted.
 #[derive(Debug, clap::Args)]
 pub struct Which {
-    /// Only since then: a date, `yesterday`, `7d`, `last week`
-    #[arg(long, value_name = "TIME")]
-    pub since: Option<TimeArg>,
-
-    /// Only until then
-    #[arg(long, value_name = "TIME")]
-    pub until: Option<TimeArg>,
+    #[command(flatten)]
+    pub scope: Scope,
 
     /// The first day of a week
     #[arg(long, value_name = "DAY", default_value = "monday")]
     pub week_start: FirstDay,
-
-    /// Only projects whose path contains this; `.` for this folder
-    #[arg(long, value_name = "TEXT")]
-    pub project: Option<String>,
 
     #[command(flatten)]
     pub basis: Basis,
@@ -160,8 +151,8 @@ impl Which {
     pub fn filter(&self, run: &mut Run) -> Result<Filter, CliError> {
         self.basis.set_zone(run)?;
         Ok(Filter {
-            period: run.period(self.since.as_ref(), self.until.as_ref()),
-            project: run.project(self.project.as_deref())?,
+            period: self.scope.period(run),
+            project: self.scope.project(run)?,
             model: None,
             session: None,
         })
@@ -232,25 +223,18 @@ fn table(run: &mut Run, by: &[Dimension], rows: &[Row], total: &Totals) -> Resul
         return Ok(());
     }
     let mut columns: Vec<Column> = by.iter().map(|by| Column::Left(title(*by))).collect();
-    columns.extend([
-        Column::Right("REQUESTS"),
-        Column::Right("INPUT"),
-        Column::Right("OUTPUT"),
-        Column::Right("CACHE WRITE"),
-        Column::Right("CACHE READ"),
-        Column::Right("COST"),
-        Column::Left(""),
-    ]);
+    columns.extend(FIGURES);
     let mut table = Table::new(&columns).spare(&["REQUESTS", "CACHE WRITE", "CACHE READ"]);
     let most = rows.iter().map(|row| row.totals.cost).max().unwrap_or(0);
     for row in rows {
         let keys = row.keys.iter().zip(by).map(|(key, by)| key_cell(*by, key.as_deref()));
-        let cells = keys.chain(figures(&row.totals, most));
+        let bar = Cell::new(style::GOOD, &bar(row.totals.cost, most));
+        let cells = keys.chain(figures(&row.totals, bar));
         table.push_all(cells.collect());
     }
     let mut last: Vec<Cell> = vec![Cell::new(style::HEAD, "total")];
     last.extend(by.iter().skip(1).map(|_| Cell::from("")));
-    last.extend(figures(total, 0));
+    last.extend(figures(total, Cell::from("")));
     table.push_all(last);
     Ok(run.out.table(&table)?)
 }
@@ -278,7 +262,19 @@ fn key_cell(by: Dimension, key: Option<&str>) -> Cell {
     }
 }
 
-fn figures(totals: &Totals, most: u64) -> [Cell; 7] {
+/// The columns of [`figures`].
+const FIGURES: [Column; 7] = [
+    Column::Right("REQUESTS"),
+    Column::Right("INPUT"),
+    Column::Right("OUTPUT"),
+    Column::Right("CACHE WRITE"),
+    Column::Right("CACHE READ"),
+    Column::Right("COST"),
+    Column::Left(""),
+];
+
+/// What sums have to show, and something at the end.
+fn figures(totals: &Totals, end: Cell) -> [Cell; 7] {
     let tokens = &totals.tokens;
     [
         Cell::from(count(totals.requests)),
@@ -287,7 +283,7 @@ fn figures(totals: &Totals, most: u64) -> [Cell; 7] {
         Cell::from(count(tokens.cache_write())),
         Cell::from(count(tokens.cache_read)),
         Cell::from(cost(totals)),
-        Cell::new(style::GOOD, &bar(totals.cost, most)),
+        end,
     ]
 }
 

@@ -5,7 +5,7 @@ use std::fs;
 use serde::Deserialize;
 use serde_json::{Number, Value};
 
-use super::case::Case;
+use super::case::{Case, is_raw};
 
 /// A session in which a person went back (and a subagent worked for what was left), paused for
 /// twenty minutes, and had a file read twice. Sonnet 4.6 costs 3 dollars a million of input, 15 of
@@ -229,4 +229,22 @@ fn the_store_tells_the_same_when_the_files_are_gone() {
     fs::remove_dir_all(case.claude().join("projects")).unwrap();
     fs::remove_file(case.claude().join("stats-cache.json")).unwrap();
     assert_eq!(ask(), direct);
+}
+
+#[test]
+fn hostile_text_is_made_safe() {
+    let evil = r"\u001b]52;c;aGk=\u0007\u001b[2J\u202e\u200bseen";
+    let case = Case::new(
+        &HOME
+            .replace("/w/a.rs", evil)
+            .replace(r#""agentId":"a1b2c3""#, &format!(r#""agentId":"{evil}""#))
+            .replace(r#"tokensByModel":{"claude"#, &format!(r#"tokensByModel":{{"{evil}"#)),
+    );
+    for command in
+        ["usage waste", "usage waste --json", "usage reconcile", "usage reconcile --json"]
+    {
+        let shown = case.run(command);
+        assert!(shown.contains("seen"), "{command}: {shown}");
+        assert!(!is_raw(&shown), "{command}: {shown:?}");
+    }
 }

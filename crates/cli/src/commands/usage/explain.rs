@@ -7,7 +7,7 @@ use transcript::id::Key;
 use transcript::prompt;
 use transcript::time::Time;
 
-use super::{Which, cost, dollars};
+use super::{FIGURES, Which, dollars, figures};
 use crate::commands::short;
 use crate::error::{Answer, CliError};
 use crate::ledger::Counted;
@@ -111,28 +111,11 @@ fn table(
     head: &'static str,
     rows: Vec<(String, String, Totals)>,
 ) -> Result<(), CliError> {
-    let mut table = Table::new(&[
-        Column::Left(head),
-        Column::Right("REQUESTS"),
-        Column::Right("INPUT"),
-        Column::Right("OUTPUT"),
-        Column::Right("CACHE WRITE"),
-        Column::Right("CACHE READ"),
-        Column::Right("COST"),
-        Column::Left(""),
-    ]);
+    let columns: Vec<Column> = [Column::Left(head)].into_iter().chain(FIGURES).collect();
+    let mut table = Table::new(&columns);
     for (key, text, totals) in rows {
-        let tokens = &totals.tokens;
-        table.push([
-            Cell::new(style::NAME, &key),
-            Cell::from(count(totals.requests)),
-            Cell::from(count(tokens.input)),
-            Cell::from(count(tokens.output)),
-            Cell::from(count(tokens.cache_write())),
-            Cell::from(count(tokens.cache_read)),
-            Cell::from(cost(&totals)),
-            Cell::from(text),
-        ]);
+        let key = [Cell::new(style::NAME, &key)].into_iter();
+        table.push_all(key.chain(figures(&totals, Cell::from(text))).collect());
     }
     Ok(run.out.table(&table)?)
 }
