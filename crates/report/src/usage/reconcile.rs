@@ -362,14 +362,20 @@ impl<'a> Desk<'a> {
             }
             .beside(own.iter().copied());
             if row.difference().is_some_and(|difference| difference != 0) {
-                self.explain(&mut row, told, &models, last.time);
+                self.explain(&mut row, (file, told), &models, last.time);
             }
             rows.push(row);
         }
         rows
     }
 
-    fn explain(&self, row: &mut Row, told: &Told, models: &[ModelClaim], until: Option<Time>) {
+    fn explain(
+        &self,
+        row: &mut Row,
+        (file, told): (u32, &Told),
+        models: &[ModelClaim],
+        until: Option<Time>,
+    ) {
         let unit = row.unit;
         let own = self.responses(told.session.as_deref());
         let is_later = |time: Option<Time>| until.zip(time).is_some_and(|(u, t)| t > u);
@@ -387,7 +393,7 @@ impl<'a> Desk<'a> {
         let replays = self.replays(told.session.as_deref());
         self.replay(row, &replays);
         let rest = row.unexplained().unwrap_or(0);
-        let missing = told.agents.iter().filter(|agent| self.is_missing(told, agent)).count();
+        let missing = told.agents.iter().filter(|agent| self.is_missing(file, told, agent)).count();
         if missing > 0 && rest > 0 {
             row.explain(Explanation::new(Why::MissingSubagent, missing, None));
         }
@@ -480,17 +486,20 @@ impl<'a> Desk<'a> {
         agent.agent.as_deref().or_else(|| linked().map(String::as_str))
     }
 
-    fn agent_responses(&self, told: &Told, agent: &AgentTotal) -> Vec<&'a Response> {
+    /// What a subagent of a file's session said.
+    fn agent_responses(&self, file: u32, told: &Told, agent: &AgentTotal) -> Vec<&'a Response> {
         let ledger = self.evidence.ledger;
-        let Some(name) = self.agent_of(agent).and_then(|id| ledger.find(id)) else {
-            return Vec::new();
+        let name = self.agent_of(agent).and_then(|id| ledger.find(id));
+        let is_its = |response: &&Response| {
+            let is_inside =
+                response.file == file && agent.inline.binary_search(&response.offset).is_ok();
+            is_inside || (name.is_some() && response.agent == name)
         };
-        let own = self.responses(told.session.as_deref()).iter().copied();
-        own.filter(|response| response.agent == Some(name)).collect()
+        self.responses(told.session.as_deref()).iter().copied().filter(is_its).collect()
     }
 
-    fn is_missing(&self, told: &Told, agent: &AgentTotal) -> bool {
-        self.agent_of(agent).is_some() && self.agent_responses(told, agent).is_empty()
+    fn is_missing(&self, file: u32, told: &Told, agent: &AgentTotal) -> bool {
+        self.agent_of(agent).is_some() && self.agent_responses(file, told, agent).is_empty()
     }
 
     /// What a call says of its subagent, beside all that the subagent said.
@@ -502,7 +511,7 @@ impl<'a> Desk<'a> {
             time: agent.time,
             ..Row::new(Source::AgentCall, Unit::Tokens, agent.total)
         };
-        let all = self.agent_responses(told, agent);
+        let all = self.agent_responses(file, told, agent);
         if all.is_empty() {
             let missing = Explanation::new(Why::MissingSubagent, 1, None);
             let explanations = row.agent.is_some().then_some(missing).into_iter().collect();
@@ -521,7 +530,7 @@ impl<'a> Desk<'a> {
             Some(usage) if classes(&usage)[1..] == classes(&one.request())[1..] => {
                 one.is_ours(&mut row, difference);
             }
-            Some(usage) if all.iter().all(|response| response.file == file) => {
+            Some(usage) if agent.inline.is_empty() && all.iter().all(|r| r.file == file) => {
                 one.is_not_ours(&mut row, &usage);
             }
             _ => {}

@@ -346,6 +346,7 @@ impl<'a> Stage<'a> {
             for trace in files.iter().filter_map(|file| self.scene.traces.get(file)) {
                 let left = trace.prompts.iter().map(|(node, _)| trace.step(*node));
                 let left = left.filter(|step| step.is_abandoned && step.branch.is_some());
+                let left = left.filter(|step| self.scene.filter.period.holds(step.time));
                 prompts += left.count() as u64;
                 let on = trace.steps.iter().filter(|step| step.is_abandoned);
                 let on: HashSet<u32> = on.filter_map(|step| step.branch).collect();

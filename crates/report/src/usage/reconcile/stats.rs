@@ -1,7 +1,10 @@
 //! What `stats-cache.json` claims: tokens of each day and model that did not pass the cache, and
 //! the sums of each model.
 
-use hashbrown::HashSet;
+use std::collections::BTreeMap;
+use std::ops::Bound;
+
+use hashbrown::{HashMap, HashSet};
 use jiff::civil::Date;
 
 use super::{Desk, Explanation, ModelClaim, Row, Source, Unit, Why, least, less, tokens_of};
@@ -22,89 +25,105 @@ pub struct HomeStats {
 }
 
 pub(super) fn rows(desk: &Desk<'_>, stats: &HomeStats) -> Vec<Row> {
-    let own = desk.evidence.ledger.responses.iter().filter(|r| stats.files.contains(&r.file));
-    let own: Vec<&Response> = own.collect();
+    let responses = desk.evidence.ledger.responses.iter();
+    let own = Sorted::new(desk, responses.filter(|r| stats.files.contains(&r.file)));
+    // Each response as often as other files repeat it.
+    let copied = desk.evidence.ledger.replayed.values().flatten();
+    let copied = Sorted::new(desk, copied.filter_map(|key| desk.by_key.get(key).copied()));
     let last = stats.last_day.as_deref().and_then(|day| day.parse::<Date>().ok());
+    let shelf = Shelf { desk, own, copied, last };
     let mut rows = Vec::new();
     for (day, model, tokens) in &stats.days {
-        rows.push(daily(desk, &own, last, (day, model, *tokens)));
+        rows.push(shelf.daily(day, model, *tokens));
     }
     for claim in &stats.models {
-        rows.push(total(desk, &own, last, claim, (Unit::Tokens, tokens_of(claim))));
+        rows.push(shelf.total(claim, Unit::Tokens, tokens_of(claim)));
         // It is 0 where Claude Code did not keep it.
         if let Some(cost) = claim.cost.filter(|cost| *cost > 0) {
-            rows.push(total(desk, &own, last, claim, (Unit::Cost, cost)));
+            rows.push(shelf.total(claim, Unit::Cost, cost));
         }
     }
     rows
 }
 
-fn is_of(desk: &Desk<'_>, response: &Response, model: &str) -> bool {
-    desk.model(response).as_deref() == Some(plain_id(model).0.as_str())
+/// Responses by model and day.
+struct Sorted<'a>(HashMap<String, BTreeMap<Option<Date>, Vec<&'a Response>>>);
+
+impl<'a> Sorted<'a> {
+    fn new(desk: &Desk<'_>, responses: impl Iterator<Item = &'a Response>) -> Self {
+        let mut all: HashMap<String, BTreeMap<_, Vec<_>>> = HashMap::new();
+        for response in responses {
+            let Some(model) = desk.model(response) else { continue };
+            let day = response.time.and_then(|time| desk.evidence.calendar.day(time));
+            all.entry(model).or_default().entry(day).or_default().push(response);
+        }
+        Self(all)
+    }
+
+    fn days(&self, model: &str) -> Option<&BTreeMap<Option<Date>, Vec<&'a Response>>> {
+        self.0.get(plain_id(model).0.as_str())
+    }
+
+    fn of_day(&self, model: &str, day: Option<Date>) -> &[&'a Response] {
+        self.days(model).and_then(|days| days.get(&day)).map_or(&[], Vec::as_slice)
+    }
+
+    fn of_model(&self, model: &str) -> Vec<&'a Response> {
+        self.days(model).into_iter().flat_map(BTreeMap::values).flatten().copied().collect()
+    }
+
+    fn after(&self, model: &str, last: Date) -> Vec<&'a Response> {
+        let later = (Bound::Excluded(Some(last)), Bound::Unbounded);
+        let days = self.days(model).into_iter().flat_map(|days| days.range(later));
+        days.flat_map(|(_, responses)| responses).copied().collect()
+    }
 }
 
-fn day_of(desk: &Desk<'_>, response: &Response) -> Option<Date> {
-    desk.evidence.calendar.day(response.time?)
-}
-
-fn daily(
-    desk: &Desk<'_>,
-    own: &[&Response],
+/// What one file of statistics is compared with.
+struct Shelf<'a> {
+    desk: &'a Desk<'a>,
+    own: Sorted<'a>,
+    copied: Sorted<'a>,
     last: Option<Date>,
-    (day, model, tokens): (&str, &str, u64),
-) -> Row {
-    let date = day.parse::<Date>().ok();
-    let is_it = |r: &&Response| day_of(desk, r) == date && is_of(desk, r, model);
-    let of_day: Vec<&Response> = own.iter().copied().filter(is_it).collect();
-    let mut row = Row {
-        day: Some(day.into()),
-        model: Some(model.into()),
-        ..Row::new(Source::Stats, Unit::Uncached, tokens)
-    }
-    .beside(of_day.iter().copied());
-    let difference = row.difference().unwrap_or(0);
-    // The day was not over when it was counted.
-    if difference < 0 && last.is_some_and(|last| date.is_some_and(|date| date >= last)) {
-        row.explain(Explanation::new(Why::PartialScope, of_day.len(), None));
-    }
-    if difference > 0 {
-        let copies: Vec<&Response> = copies(desk).into_iter().filter(is_it).collect();
-        desk.replay(&mut row, &copies);
-        row.may_lack(least(&of_day));
-    }
-    row
 }
 
-/// Each response as often as other files repeat it.
-fn copies<'a>(desk: &Desk<'a>) -> Vec<&'a Response> {
-    let keys = desk.evidence.ledger.replayed.values().flatten();
-    keys.filter_map(|key| desk.by_key.get(key).copied()).collect()
-}
+impl Shelf<'_> {
+    fn daily(&self, day: &str, model: &str, tokens: u64) -> Row {
+        let row = Row {
+            day: Some(day.into()),
+            model: Some(model.into()),
+            ..Row::new(Source::Stats, Unit::Uncached, tokens)
+        };
+        let Ok(date) = day.parse::<Date>() else { return row };
+        let of_day = self.own.of_day(model, Some(date));
+        let mut row = row.beside(of_day.iter().copied());
+        let difference = row.difference().unwrap_or(0);
+        // The day was not over when it was counted.
+        if difference < 0 && self.last.is_some_and(|last| date >= last) {
+            row.explain(Explanation::new(Why::PartialScope, of_day.len(), None));
+        }
+        if difference > 0 {
+            self.desk.replay(&mut row, self.copied.of_day(model, Some(date)));
+            row.may_lack(least(of_day));
+        }
+        row
+    }
 
-fn total(
-    desk: &Desk<'_>,
-    own: &[&Response],
-    last: Option<Date>,
-    claim: &ModelClaim,
-    (unit, claimed): (Unit, u64),
-) -> Row {
-    let of_model: Vec<&Response> =
-        own.iter().copied().filter(|r| is_of(desk, r, &claim.model)).collect();
-    let mut row =
-        Row { model: Some(claim.model.clone()), ..Row::new(Source::Stats, unit, claimed) }
-            .beside(of_model.iter().copied());
-    if row.difference().is_none_or(|difference| difference == 0) {
-        return row;
+    fn total(&self, claim: &ModelClaim, unit: Unit, claimed: u64) -> Row {
+        let of_model = self.own.of_model(&claim.model);
+        let mut row =
+            Row { model: Some(claim.model.clone()), ..Row::new(Source::Stats, unit, claimed) }
+                .beside(of_model.iter().copied());
+        if row.difference().is_none_or(|difference| difference == 0) {
+            return row;
+        }
+        let later = self.last.map(|last| self.own.after(&claim.model, last));
+        if let Some(later) = later.filter(|later| !later.is_empty()) {
+            let sum: u64 = later.iter().map(|response| unit.of(response)).sum();
+            row.explain(Explanation::new(Why::PartialScope, later.len(), Some(less(0, sum))));
+        }
+        self.desk.replay(&mut row, &self.copied.of_model(&claim.model));
+        row.may_lack(least(&of_model));
+        row
     }
-    let is_later = |r: &&&Response| last.is_some_and(|last| day_of(desk, r) > Some(last));
-    let later: Vec<&&Response> = of_model.iter().filter(is_later).collect();
-    if !later.is_empty() {
-        let sum: u64 = later.iter().map(|response| unit.of(response)).sum();
-        row.explain(Explanation::new(Why::PartialScope, later.len(), Some(less(0, sum))));
-    }
-    let copies: Vec<&Response> =
-        copies(desk).into_iter().filter(|r| is_of(desk, r, &claim.model)).collect();
-    desk.replay(&mut row, &copies);
-    row.may_lack(least(&of_model));
-    row
 }

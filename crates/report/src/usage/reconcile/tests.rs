@@ -270,6 +270,32 @@ fn a_subagent_without_a_file() {
     assert_eq!(rows(&[(MAIN, text)]), [row("agent-call tokens", 1_100, 750, &why, 0)]);
 }
 
+#[test]
+fn a_subagent_inside_the_file_of_its_session() {
+    let entry = |id: &str, parent: &str, rest: &str| {
+        format!(
+            r#"{{"parentUuid":{parent},"uuid":"{id}","sessionId":"s","cwd":"/w","version":"1.0.98","timestamp":"2026-04-20T10:00:00Z",{rest}}}
+"#
+        )
+    };
+    let side = |id: &str, parent: &str| {
+        let rest = format!(
+            r#""isSidechain":true,"type":"assistant","message":{{"id":"{id}","role":"assistant","model":"{SONNET}","content":[],"stop_reason":"end_turn","usage":{{"input_tokens":1000,"output_tokens":100}}}}"#
+        );
+        entry(id, parent, &rest)
+    };
+    let call = r#""type":"assistant","message":{"id":"m","role":"assistant","model":"claude-sonnet-4-6","content":[{"type":"tool_use","id":"t","name":"Task","input":{"description":"x","prompt":"Look there"}}],"usage":{"input_tokens":5,"output_tokens":5}}"#;
+    let task =
+        r#""isSidechain":true,"type":"user","message":{"role":"user","content":"Look there"}"#;
+    let text = entry("a", "null", call)
+        + &entry("x", "null", task)
+        + &side("y", r#""x""#)
+        + &side("z", r#""y""#)
+        + &agent_call(1000, 120, 1120).replace(r#""agentId":"x1","#, "");
+    let why = [("partial-scope", 1, Some(-1_100), None), ("placeholders", 1, Some(20), None)];
+    assert_eq!(rows(&[(MAIN, text)]), [row("agent-call tokens", 1_120, 2_200, &why, 0)]);
+}
+
 fn stats(days: &[(&str, u64)], models: &[(u64, Option<u64>)]) -> HomeStats {
     let claim = |(input, cost): &(u64, Option<u64>)| ModelClaim {
         model: SONNET.into(),
@@ -304,4 +330,16 @@ fn days_and_models_of_the_statistics() {
         row("stats-cache uncached-tokens", 600, 1_100, &[("partial-scope", 1, None, None)], -500),
     ];
     assert_eq!(seen, expected);
+}
+
+#[test]
+fn statistics_count_what_is_copied() {
+    let own = response("a", "10:00:00", "");
+    let copy = said("a", "10:00:00", "2.1.200", "t", SONNET, r#","forkedFrom":{"sessionId":"s"}"#);
+    let files = [(MAIN, own), ("projects/-w/t.jsonl", copy)];
+    let claims = stats(&[("2026-04-20", 2_200), ("no day", 7)], &[]);
+    let seen: Vec<Seen> = rows_with(&files, vec![claims]).iter().map(seen).collect();
+    let why = ("replays", 1, Some(1_100), None);
+    let none = ("stats-cache uncached-tokens".into(), 7, None, vec![], None);
+    assert_eq!(seen, [row("stats-cache uncached-tokens", 2_200, 1_100, &[why], 0), none]);
 }

@@ -1,6 +1,6 @@
 //! What a file claims beside its responses, and the calls of which it has no response at all.
 
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 use transcript::entry::message::BlockKind;
 use transcript::entry::{Entry, Kind};
 use transcript::id::Key;
@@ -46,6 +46,8 @@ pub(super) struct AgentTotal {
     pub agent: Option<String>,
     pub total: u64,
     pub usage: Option<Tokens>,
+    /// Where its responses stand, in order, if they are inside the same file (1.0.x).
+    pub inline: Vec<u64>,
 }
 
 /// Calls of Claude Code that leave no usage.
@@ -104,7 +106,8 @@ impl Told {
             hidden: hidden(session),
             ..Self::default()
         };
-        let mut gather = Gather { session, told, last: None, titles: HashSet::new() };
+        let inline = inline(session);
+        let mut gather = Gather { session, told, inline, last: None, titles: HashSet::new() };
         let mut lines = LineReader::new(source.reader(0), 0);
         let failed = |error| Problem::new(source.path(), error);
         while let Some(line) = lines.next_line().map_err(failed)? {
@@ -145,9 +148,41 @@ fn hidden(session: &Session) -> Vec<HiddenCall> {
     compactions.chain(web).collect()
 }
 
+/// Where the answers of subagents inside the file stand, by the calls that started them.
+fn inline(session: &Session) -> HashMap<Key, Vec<u64>> {
+    let started = session.own_calls().filter_map(|call| Some((call.task()?, call.key())));
+    let calls: HashMap<Key, Key> = started.collect();
+    let inline = session.inline_agents().iter();
+    let roots: HashMap<usize, Key> =
+        inline.filter_map(|(root, task)| Some((*root as usize, *calls.get(task)?))).collect();
+    let mut known: HashMap<usize, Option<Key>> = HashMap::new();
+    let mut all: HashMap<Key, Vec<u64>> = HashMap::new();
+    let is_said = |at: &usize| session.nodes()[*at].is_sidechain();
+    for at in (0..session.nodes().len()).filter(|at| !roots.is_empty() && is_said(at)) {
+        let (mut path, mut up) = (Vec::new(), Some(at));
+        let call = loop {
+            let Some(node) = up else { break None };
+            if let Some(call) = roots.get(&node) {
+                break Some(*call);
+            }
+            if let Some(call) = known.get(&node) {
+                break *call;
+            }
+            path.push(node);
+            up = session.parent(node);
+        };
+        known.extend(path.into_iter().map(|node| (node, call)));
+        if let Some(call) = call.filter(|_| session.nodes()[at].role.is_model()) {
+            all.entry(call).or_default().push(session.nodes()[at].offset);
+        }
+    }
+    all
+}
+
 struct Gather<'a> {
     session: &'a Session,
     told: Told,
+    inline: HashMap<Key, Vec<u64>>,
     last: Option<Time>,
     titles: HashSet<String>,
 }
@@ -210,14 +245,17 @@ impl Gather<'_> {
         let Some(result) = entry.tool_result.filter(|result| result.is_object()) else { return };
         let Some(total) = result.get("totalTokens").and_then(Raw::u64) else { return };
         let block = entry.blocks().iter().find(|block| block.kind == BlockKind::ToolResult);
+        let call = block.and_then(|block| block.id).map(Key::of_str);
+        let inline = call.and_then(|call| self.inline.remove(&call)).unwrap_or_default();
         self.told.agents.push(AgentTotal {
             entry: number,
             key,
             time: entry.time,
-            call: block.and_then(|block| block.id).map(Key::of_str),
+            call,
             agent: result.string("agentId").map(|agent| agent.into_owned()),
             total,
             usage: result.some("usage").map(usage_tokens),
+            inline,
         });
     }
 }

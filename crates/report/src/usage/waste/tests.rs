@@ -273,6 +273,17 @@ fn the_same_call_after_a_failure() {
 }
 
 #[test]
+fn an_answer_that_was_dropped_was_paid_for() {
+    let talk = Talk::default().prompt("a", "10:00:00").answer("b", "10:00:10", [0, 0, 1_000]);
+    let talk = talk.back_to("a").answer("c", "10:00:20", [1_000, 0, 0]);
+    let losses = talk.prompt("d", "10:01:00").waste();
+    let [dropped] = &losses[..] else { panic!("one: {losses:?}") };
+    assert_eq!(dropped.detail, Detail::Retry(Retry::Answer));
+    // 1,000 x 6 + 100 x 15.
+    assert_eq!((dropped.entry, dropped.tokens, dropped.cost), (2, Some(1_100), Some(7_500)));
+}
+
+#[test]
 fn failures_of_the_api_are_counted_together() {
     let error = |ms: u64| {
         format!(r#""type":"system","subtype":"api_error","retryInMs":{ms}.4,"retryAttempt":1"#)
