@@ -248,3 +248,54 @@ fn hostile_text_is_made_safe() {
         assert!(!is_raw(&shown), "{command}: {shown:?}");
     }
 }
+
+/// Numbers that no sum can hold are no reason to stop.
+#[test]
+fn absurd_numbers_are_survived() {
+    let line = |id: &str, rest: &str| {
+        format!(
+            r#"{{"parentUuid":null,"uuid":"{id}","sessionId":"s","timestamp":"2026-04-20T10:00:00Z","version":"2.1.200",{rest}}}
+"#
+        )
+    };
+    let most = u64::MAX;
+    let usage = r#""usage":{"input_tokens":1,"output_tokens":1}"#;
+    let said = format!(
+        r#""costUSD":1e300,"type":"assistant","message":{{"id":"ID","role":"assistant","model":"claude-sonnet-4-6","content":[],"stop_reason":"end_turn",{usage}}}"#
+    );
+    let error = r#""type":"system","subtype":"api_error","retryInMs":1e300"#;
+    let boundary = format!(
+        r#""type":"system","subtype":"compact_boundary","compactMetadata":{{"preTokens":{most},"postTokens":{most}}}"#
+    );
+    let state = format!(
+        r#""type":"cost-state","totalCostUSD":999999999,"modelUsage":{{"a":{{"inputTokens":{most},"outputTokens":{most},"costUSD":1e300}},"b":{{"inputTokens":{most},"costUSD":999999999}}}}"#
+    );
+    let agent = format!(
+        r#""type":"user","message":{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"t","content":"x"}}]}},"toolUseResult":{{"agentId":"x","totalTokens":{most},"usage":{{"input_tokens":{most},"output_tokens":{most}}}}}"#
+    );
+    let text: String = [
+        line("1", &said.replace("ID", "m1")),
+        line("2", &said.replace("ID", "m2")),
+        line("3", error),
+        line("4", error),
+        line("5", &boundary),
+        line("6", &boundary),
+        line("7", &state),
+        line("8", &state),
+        line("9", &agent),
+    ]
+    .concat();
+    let case = Case::new(&format!("//- projects/-w/s.jsonl\n{text}"));
+    case.write(
+        "stats-cache.json",
+        &format!(
+            r#"{{"lastComputedDate":"2026-04-20","dailyModelTokens":[{{"date":"2026-04-20","tokensByModel":{{"claude-sonnet-4-6":{most}}}}}],"modelUsage":{{"claude-sonnet-4-6":{{"inputTokens":{most},"outputTokens":{most},"cacheReadInputTokens":{most},"cacheCreationInputTokens":{most},"costUSD":1e300}}}}}}"#
+        ),
+    );
+    for command in ["usage waste", "usage reconcile"] {
+        for json in ["", " --json"] {
+            let shown = case.run(&format!("{command}{json}"));
+            assert!(shown.starts_with("exit 0"), "{command}{json}: {shown}");
+        }
+    }
+}

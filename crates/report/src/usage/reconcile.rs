@@ -294,7 +294,7 @@ pub fn hidden(evidence: &Evidence<'_>) -> Vec<HiddenCalls> {
     let all: Vec<_> = files.flat_map(|(_, told)| &told.hidden).collect();
     let of = |kind: Hidden| {
         let own = all.iter().filter(move |call| call.kind == kind);
-        let most = own.clone().map(|call| call.most).sum();
+        let most = bound(own.clone().map(|call| call.most));
         HiddenCalls { kind, count: own.count() as u64, most }
     };
     Hidden::ALL.map(of).into_iter().filter(|calls| calls.count > 0).collect()
@@ -460,7 +460,7 @@ impl<'a> Desk<'a> {
             let explanation = Explanation::new(Why::Hidden, calls.len(), Some(less(amount, 0)));
             row.explain(explanation);
         } else if !calls.is_empty() && row.unexplained().is_some_and(|rest| rest > 0) {
-            let most = calls.iter().map(|call| call.most).sum::<Option<u64>>();
+            let most = bound(calls.iter().map(|call| call.most));
             let most = most.filter(|_| row.unit != Unit::Cost);
             row.explain(Explanation { most, ..Explanation::new(Why::Hidden, calls.len(), None) });
         }
@@ -550,7 +550,8 @@ impl<'a> Desk<'a> {
             if own.is_empty() || self.evidence.session.is_some_and(|asked| asked != name) {
                 continue;
             }
-            let claimed = own.iter().filter_map(|response| response.claimed_cost).sum();
+            let claimed = own.iter().filter_map(|response| response.claimed_cost);
+            let claimed = claimed.fold(0, u64::saturating_add);
             let mut row = Row {
                 session: Some(name.to_owned()),
                 time: own.last().and_then(|response| response.time),
@@ -566,7 +567,8 @@ impl<'a> Desk<'a> {
             let priced: Vec<&&Response> = own.iter().filter(other).collect();
             if !priced.is_empty() {
                 let each = priced.iter().filter_map(|r| Some(less(r.claimed_cost?, r.cost?)));
-                row.explain(Explanation::new(Why::Price, priced.len(), Some(each.sum())));
+                let amount = each.fold(0, i64::saturating_add);
+                row.explain(Explanation::new(Why::Price, priced.len(), Some(amount)));
             }
             row.may_lack(least(&own));
             rows.push(row);
@@ -622,6 +624,11 @@ fn least(responses: &[&Response]) -> usize {
 /// Output, input, read from the cache, written to it.
 fn classes(tokens: &Tokens) -> [u64; 4] {
     [tokens.output, tokens.input, tokens.cache_read, tokens.cache_write()]
+}
+
+/// The sum of bounds; `None` if one is not known.
+fn bound(mut of: impl Iterator<Item = Option<u64>>) -> Option<u64> {
+    of.try_fold(0, |sum: u64, one| Some(sum.saturating_add(one?)))
 }
 
 fn tokens_of(claim: &ModelClaim) -> u64 {

@@ -75,6 +75,9 @@ pub(super) struct ApiError {
     pub wait_ms: u64,
 }
 
+/// Nobody waits for longer than a day.
+const LONGEST_WAIT: f64 = 86_400_000.0;
+
 /// What a file tells beside its responses.
 #[derive(Debug, Clone, Default)]
 pub struct Trace {
@@ -214,7 +217,7 @@ impl<'a> Gather<'a> {
             }
             Kind::System if entry.is_subtype("api_error") => {
                 let wait_ms = entry.field("retryInMs").and_then(Raw::f64).unwrap_or(0.0);
-                let wait_ms = wait_ms.max(0.0).round() as u64;
+                let wait_ms = wait_ms.clamp(0.0, LONGEST_WAIT).round() as u64;
                 self.trace.api_errors.push(ApiError { node, key, wait_ms });
             }
             _ => {}

@@ -9,7 +9,6 @@ use transcript::id::{Key, SessionId};
 use transcript::layout::FileKind;
 use transcript::library::Library;
 use transcript::side::stats::{self, ModelUsage, Stats};
-use transcript::usage::Tokens;
 
 use super::{Basis, dollars, signed};
 use crate::commands::short;
@@ -132,15 +131,9 @@ fn claims(stats: Stats, files: HashSet<u32>) -> HomeStats {
 }
 
 fn model(usage: &ModelUsage) -> ModelClaim {
-    let tokens = Tokens {
-        input: usage.input.unwrap_or(0),
-        output: usage.output.unwrap_or(0),
-        cache_read: usage.cache_read.unwrap_or(0),
-        cache_write_5m: usage.cache_creation.unwrap_or(0),
-        cache_write_1h: 0,
-    };
+    let counts = [usage.input, usage.output, usage.cache_read, usage.cache_creation];
     let cost = usage.cost_usd.and_then(reconcile::micro);
-    ModelClaim { model: usage.model.to_string(), tokens, cost }
+    ModelClaim::new(&usage.model, counts, cost)
 }
 
 fn table(run: &mut Run, rows: &[Row]) -> Result<(), CliError> {

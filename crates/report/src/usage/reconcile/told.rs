@@ -98,6 +98,18 @@ pub struct Told {
     pub(super) hidden: Vec<HiddenCall>,
 }
 
+impl ModelClaim {
+    /// A claim of input, output, read from the cache and written to it.
+    pub fn new(model: &str, counts: [Option<u64>; 4], cost: Option<u64>) -> Self {
+        // More than this is no count, and would not add up.
+        const MOST: u64 = 1 << 40;
+        let [input, output, cache_read, cache_write_5m] =
+            counts.map(|count| count.map_or(0, |count| count.min(MOST)));
+        let tokens = Tokens { input, output, cache_read, cache_write_5m, cache_write_1h: 0 };
+        Self { model: model.into(), tokens, cost }
+    }
+}
+
 impl Told {
     /// Reads what the session of a file tells.
     pub fn of(session: &Session, source: &Source) -> Result<Self, Problem> {
@@ -227,10 +239,15 @@ impl Gather<'_> {
         let models: Vec<ModelClaim> = models
             .into_iter()
             .flat_map(|models| models.fields())
-            .map(|(model, usage)| ModelClaim {
-                model: model.text().into_owned(),
-                tokens: model_tokens(usage),
-                cost: usage.get("costUSD").and_then(micro),
+            .map(|(model, usage)| {
+                let names = [
+                    "inputTokens",
+                    "outputTokens",
+                    "cacheReadInputTokens",
+                    "cacheCreationInputTokens",
+                ];
+                let counts = names.map(|name| usage.get(name).and_then(Raw::u64));
+                ModelClaim::new(&model.text(), counts, usage.get("costUSD").and_then(micro))
             })
             .collect();
         let cost = cost.and_then(micro);
@@ -265,27 +282,8 @@ fn micro(dollars: Raw<'_>) -> Option<u64> {
     super::micro(dollars.f64()?)
 }
 
-fn count(object: Raw<'_>, key: &str) -> u64 {
-    // More than this is no count, and would not add up.
-    object.get(key).and_then(Raw::u64).map_or(0, |number| number.min(1 << 40))
-}
-
-fn model_tokens(usage: Raw<'_>) -> Tokens {
-    Tokens {
-        input: count(usage, "inputTokens"),
-        output: count(usage, "outputTokens"),
-        cache_read: count(usage, "cacheReadInputTokens"),
-        cache_write_5m: count(usage, "cacheCreationInputTokens"),
-        cache_write_1h: 0,
-    }
-}
-
 fn usage_tokens(usage: Raw<'_>) -> Tokens {
-    Tokens {
-        input: count(usage, "input_tokens"),
-        output: count(usage, "output_tokens"),
-        cache_read: count(usage, "cache_read_input_tokens"),
-        cache_write_5m: count(usage, "cache_creation_input_tokens"),
-        cache_write_1h: 0,
-    }
+    let names =
+        ["input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"];
+    ModelClaim::new("", names.map(|name| usage.get(name).and_then(Raw::u64)), None).tokens
 }
