@@ -199,6 +199,20 @@ mod tests {
     }
 
     #[test]
+    fn a_share_has_the_prices_of_the_whole() {
+        // Haiku 5.5 over 100,000 tokens of prompt: 0.05 for what is read, 0.625 for what is
+        // written; in the US 1.1 times that.
+        let whole = tokens(0, 0, 90_000, 20_000, 0);
+        let mode = Mode { is_us: true, ..Mode::default() };
+        let prices = Prices::built_in();
+        let time = Time::parse(b"2026-11-01T12:00:00Z");
+        let priced = prices.price("claude-haiku-5-5", time, &whole, mode, 2).expect("priced");
+        let share = |part| priced.share(&part);
+        assert_eq!(share(tokens(0, 0, 0, 20_000, 0)), Some(13_750));
+        assert_eq!(share(tokens(0, 0, 20_000, 0, 0)), Some(1_100));
+    }
+
+    #[test]
     fn the_row_in_force_at_that_time() {
         // Sonnet 4.6 had a higher price for long prompts until 2026-03-13.
         let long = tokens(300_000, 0, 0, 0, 0);
