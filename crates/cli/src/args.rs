@@ -7,8 +7,12 @@ use std::path::PathBuf;
 
 use anstream::ColorChoice;
 use clap::{Parser, Subcommand, ValueEnum};
+use report::filter::{Period, ProjectFilter};
 
 use crate::commands;
+use crate::error::CliError;
+use crate::run::Run;
+use crate::time_arg::TimeArg;
 
 /// Read, find, count and show everything Claude Code leaves behind.
 #[derive(Debug, Parser)]
@@ -68,6 +72,34 @@ pub struct Global {
     /// No progress bar and no notes
     #[arg(long, global = true)]
     pub quiet: bool,
+}
+
+/// Which projects and which time, for every command that asks for them.
+#[derive(Debug, clap::Args)]
+pub struct Scope {
+    /// Only projects whose path contains this; `.` for this folder
+    #[arg(long, value_name = "TEXT")]
+    project: Option<String>,
+
+    /// Only since then: a date, `yesterday`, `7d`, `last week`
+    #[arg(long, value_name = "TIME")]
+    since: Option<TimeArg>,
+
+    /// Only until then
+    #[arg(long, value_name = "TIME")]
+    until: Option<TimeArg>,
+}
+
+impl Scope {
+    /// The span of time.
+    pub fn period(&self, run: &Run) -> Period {
+        run.period(self.since.as_ref(), self.until.as_ref())
+    }
+
+    /// The projects.
+    pub fn project(&self, run: &Run) -> Result<Option<ProjectFilter>, CliError> {
+        run.project(self.project.as_deref())
+    }
 }
 
 /// When to use colours.

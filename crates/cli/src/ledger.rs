@@ -1,10 +1,9 @@
 //! The ledger for commands that count: the claims of all files, owned and priced.
 
-use std::collections::HashSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
 use report::price::Prices;
 use report::usage::{Dimension, Input, Ledger};
@@ -13,6 +12,7 @@ use store::catalog::Catalog;
 use transcript::entry::Entry;
 use transcript::id::Key;
 use transcript::layout::{self, Found, Problem};
+use transcript::library::Library;
 use transcript::session::Session;
 use transcript::source::Source;
 use transcript::time::Time;
@@ -39,8 +39,17 @@ pub struct Counted {
 enum Files {
     /// In the Claude folders, or as they are kept.
     Found(Vec<Found>),
-    /// In the store: their paths and which of their lives it is.
-    Kept(Archive, Vec<(PathBuf, GenerationId)>),
+    /// In the store.
+    Kept(Archive, Vec<KeptFile>),
+}
+
+/// A file in the store.
+struct KeptFile {
+    path: PathBuf,
+    /// Which of its lives it is.
+    generation: GenerationId,
+    /// Whether it was written anew since.
+    is_former: bool,
 }
 
 impl Counted {
@@ -55,11 +64,72 @@ impl Counted {
                 (&files[at].path, lines)
             }
             Files::Kept(archive, files) => {
-                let (path, generation) = &files[at];
+                let KeptFile { path, generation, .. } = &files[at];
                 (path, lines(archive.content(*generation), offset))
             }
         };
         (path.display().to_string(), number.unwrap_or(0))
+    }
+
+    /// The path of a file, the same from the files and from the store.
+    pub fn path(&self, file: u32) -> PathBuf {
+        match &self.files {
+            Files::Found(files) => Places::default().of(&files[file as usize]),
+            Files::Kept(_, files) => files[file as usize].path.clone(),
+        }
+    }
+
+    /// The numbers of the files below a folder, which is given by its real path.
+    pub fn files_below(&self, folder: &Path) -> HashSet<u32> {
+        let below = self.places().into_iter().filter(|place| place.path.starts_with(folder));
+        below.map(|place| place.file).collect()
+    }
+
+    /// The numbers of the files by their places, as they are now.
+    fn numbers(&self) -> HashMap<PathBuf, u32> {
+        let now = self.places().into_iter().filter(|place| !place.is_former);
+        now.map(|place| (place.path, place.file)).collect()
+    }
+
+    fn places(&self) -> Vec<Place> {
+        let mut places = Places::default();
+        match &self.files {
+            Files::Found(files) => (0..)
+                .zip(files)
+                .map(|(file, found)| Place { file, path: places.of(found), is_former: false })
+                .collect(),
+            Files::Kept(_, files) => (0..)
+                .zip(files)
+                .map(|(file, kept)| Place {
+                    file,
+                    path: kept.path.clone(),
+                    is_former: kept.is_former,
+                })
+                .collect(),
+        }
+    }
+}
+
+/// A file of the ledger and where it is.
+struct Place {
+    file: u32,
+    path: PathBuf,
+    is_former: bool,
+}
+
+/// Where files are, each under one name only: the store knows folders by their real paths.
+#[derive(Default)]
+struct Places(HashMap<PathBuf, PathBuf>);
+
+impl Places {
+    fn of(&mut self, found: &Found) -> PathBuf {
+        let root = found.path.ancestors().nth(found.rel.components().count());
+        let root = root.unwrap_or(Path::new(""));
+        let real = self
+            .0
+            .entry_ref(root)
+            .or_insert_with(|| root.canonicalize().unwrap_or_else(|_| root.to_path_buf()));
+        real.join(&found.rel)
     }
 }
 
@@ -137,9 +207,29 @@ impl Run {
                 is_former,
                 claims,
             });
-            files.push((row.path(), GenerationId(generation)));
+            let generation = GenerationId(generation);
+            files.push(KeptFile { path: row.path(), generation, is_former });
         }
         Ok(Some((Files::Kept(archive, files), inputs)))
+    }
+
+    /// What `take` finds in the files of a ledger, by their numbers there, and all sessions.
+    pub fn told<T: Send>(
+        &mut self,
+        counted: &Counted,
+        take: impl Fn(&Session, &Source) -> Result<T, Problem> + Sync,
+    ) -> Result<(Library, Vec<Told<T>>), CliError> {
+        let (library, taken) = self.library(|_, session, source| Some(take(session, source)))?;
+        let (numbers, mut places) = (counted.numbers(), Places::default());
+        let mut told = Vec::with_capacity(taken.len());
+        for (card, taken) in taken.into_iter().enumerate() {
+            let number = numbers.get(&places.of(&library.cards[card].found)).copied();
+            let content = taken.and_then(|content| self.or_skip(content));
+            if let (Some(file), Some(content)) = (number, content) {
+                told.push(Told { file, card, content });
+            }
+        }
+        Ok((library, told))
     }
 
     /// What a view needs beside the ledger: the kinds of subagents by their ids, the pull
@@ -149,7 +239,7 @@ impl Run {
         if !by.iter().any(|by| matches!(by, Dimension::Subagent | Dimension::Pr)) {
             return Ok((agents, prs));
         }
-        let (library, taken) = self.library(|_, session, source| Some(told(session, source)))?;
+        let (library, taken) = self.library(|_, session, source| Some(links(session, source)))?;
         let mut kinds: HashMap<Key, String> = HashMap::new();
         for (card, taken) in library.cards.iter().zip(taken) {
             let (linked, started) = taken.unwrap_or_default();
@@ -213,10 +303,20 @@ impl Run {
     }
 }
 
-/// The pull requests that a session links, and the kinds of the subagents that its calls start.
-type Told = (Vec<(Option<Time>, String)>, Vec<(Key, String)>);
+/// What was found in a file.
+pub struct Told<T> {
+    /// The file, by the ledger's number.
+    pub file: u32,
+    /// The file, by its place among the cards.
+    pub card: usize,
+    /// What was found.
+    pub content: T,
+}
 
-fn told(session: &Session, source: &Source) -> Told {
+/// The pull requests that a session links, and the kinds of the subagents that its calls start.
+type Links = (Vec<(Option<Time>, String)>, Vec<(Key, String)>);
+
+fn links(session: &Session, source: &Source) -> Links {
     let prs = session.pr_links().iter().map(|link| (link.time, link.url.to_string())).collect();
     let mut kinds = Vec::new();
     for call in session.calls() {

@@ -18,6 +18,7 @@ pub mod list;
 pub mod log;
 pub mod plan;
 pub mod prices;
+pub mod reconcile;
 pub mod record;
 pub mod restore;
 pub mod search;
@@ -28,6 +29,7 @@ pub mod todo;
 pub mod tools;
 pub mod tree;
 pub mod usage;
+pub mod waste;
 pub mod watch;
 
 use std::io::{self, Write};

@@ -37,5 +37,6 @@ mod cli {
     mod torture;
     mod tree;
     mod usage;
+    mod waste;
     mod watch;
 }

@@ -10,6 +10,7 @@ use transcript::time::Time;
 use transcript::usage::{Mode, Tokens};
 
 pub use import::Change;
+pub(crate) use table::midnight;
 pub use table::{Model, Period, Prices, Rates, TableError, plain_id};
 
 /// How far a figure can be trusted. The order is from sure to unknown.
@@ -70,6 +71,24 @@ pub struct Priced<'a> {
     pub confidence: Confidence,
 }
 
+impl Priced<'_> {
+    /// What some of its tokens cost at the prices of the whole, in micro-dollars.
+    pub fn share(&self, tokens: &Tokens) -> Option<u64> {
+        cost(self.rates, &self.factors, tokens)
+    }
+}
+
+/// Micro-dollars, rounded once; `None` if there is no number for it.
+fn cost(rates: &Rates, factors: &[(&'static str, Factor)], tokens: &Tokens) -> Option<u64> {
+    let mut cost = rates.of(tokens);
+    let mut divisor: u128 = 1_000_000;
+    for (_, Factor(thousandths)) in factors {
+        cost *= u128::from(*thousandths);
+        divisor *= 1000;
+    }
+    u64::try_from((cost + divisor / 2) / divisor).ok()
+}
+
 impl Prices {
     /// The price of one request; `None` if the model has none.
     pub fn price(
@@ -121,13 +140,7 @@ impl Model {
         }
         doubt(web_searches > 0 && model.web_search.is_none());
         let searches = model.web_search.unwrap_or(0) * u64::from(web_searches);
-        let mut cost = rates.of(tokens);
-        let mut divisor: u128 = 1_000_000;
-        for (_, Factor(thousandths)) in &factors {
-            cost *= u128::from(*thousandths);
-            divisor *= 1000;
-        }
-        let cost = u64::try_from((cost + divisor / 2) / divisor).ok()?.checked_add(searches)?;
+        let cost = cost(rates, &factors, tokens)?.checked_add(searches)?;
         let is_long = long.is_some();
         Some(Priced { cost, model, period, rates, is_long, factors, searches, confidence })
     }
@@ -183,6 +196,20 @@ mod tests {
         assert_eq!(haiku(&at), Some((4_000 + 500 + 600, "exact")));
         // 40,001 x 0.5 = 20,000.5; 1000 x 2.5 = 2,500; 60,000 x 0.05 = 3,000: 25,500.5 rounds up.
         assert_eq!(haiku(&over), Some((25_501, "exact")));
+    }
+
+    #[test]
+    fn a_share_has_the_prices_of_the_whole() {
+        // Haiku 5.5 over 100,000 tokens of prompt: 0.05 for what is read, 0.625 for what is
+        // written; in the US 1.1 times that.
+        let whole = tokens(0, 0, 90_000, 20_000, 0);
+        let mode = Mode { is_us: true, ..Mode::default() };
+        let prices = Prices::built_in();
+        let time = Time::parse(b"2026-11-01T12:00:00Z");
+        let priced = prices.price("claude-haiku-5-5", time, &whole, mode, 2).expect("priced");
+        let share = |part| priced.share(&part);
+        assert_eq!(share(tokens(0, 0, 0, 20_000, 0)), Some(13_750));
+        assert_eq!(share(tokens(0, 0, 20_000, 0, 0)), Some(1_100));
     }
 
     #[test]

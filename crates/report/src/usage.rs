@@ -5,9 +5,12 @@
 
 pub mod block;
 mod join;
+pub mod reconcile;
 #[cfg(test)]
 mod tests;
+mod trace;
 mod view;
+pub mod waste;
 
 use hashbrown::HashMap;
 use transcript::id::Key;
@@ -17,6 +20,7 @@ use transcript::usage::{Claims, Mode, Oddity, Tokens};
 
 use crate::price::{Confidence, Prices};
 
+pub use trace::Trace;
 pub use view::{Calendar, Dimension, Filter, Row, Totals, View, WeekStart, total, view};
 
 /// A file with its claims.
@@ -98,8 +102,8 @@ impl Response {
 pub struct Ledger {
     /// The responses by time; those without one come first.
     pub responses: Vec<Response>,
-    /// How many responses of each session stand in its files and are owned by others.
-    pub replayed: HashMap<Name, u64>,
+    /// The responses of each session that stand in its files and are owned by others.
+    pub replayed: HashMap<Name, Vec<Key>>,
     /// Numbers that could not be taken as they are.
     pub oddities: HashMap<Oddity, u64>,
     names: Vec<Box<str>>,

@@ -133,6 +133,8 @@ pub struct Claim {
     pub has_stopped: bool,
     /// Whether any line has a usage.
     pub has_usage: bool,
+    /// Whether a count was left out because it could not be one, and no later line made up for it.
+    pub has_dropped: bool,
     /// `isSidechain`.
     pub is_sidechain: bool,
     /// It is only told by a sign of life of the call that started the agent.

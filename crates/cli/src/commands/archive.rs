@@ -319,8 +319,7 @@ fn when(run: &Run, time: Option<Time>) -> String {
 }
 
 fn print(run: &mut Run, table: &Table) -> Result<(), CliError> {
-    let lines = table.lines(run.out.columns());
-    lines.iter().try_for_each(|line| Ok(run.out.line(line)?))
+    Ok(run.out.table(table)?)
 }
 
 /// A transcript that Claude Code will delete.

@@ -380,6 +380,5 @@ fn words(kind: BulkKind) -> &'static str {
 }
 
 fn lines(run: &mut Run, table: &Table) -> Result<(), CliError> {
-    let lines = table.lines(run.out.columns());
-    lines.iter().try_for_each(|line| Ok(run.out.line(line)?))
+    Ok(run.out.table(table)?)
 }

@@ -9,6 +9,7 @@ use transcript::library::Library;
 use transcript::session::Session;
 use transcript::source::Source;
 
+use crate::args::Scope;
 use crate::commands::short;
 use crate::error::{Answer, CliError};
 use crate::name::SessionName;
@@ -17,7 +18,6 @@ use crate::terminal::format::{count, counted};
 use crate::terminal::safe;
 use crate::terminal::style::{self, paint};
 use crate::terminal::table::{Cell, Column, Table};
-use crate::time_arg::TimeArg;
 use crate::wire;
 
 /// Failed calls: tool, input, error, and with `--fixes` what helped.
@@ -52,17 +52,8 @@ pub struct ErrorsArgs {
     #[arg(long, value_name = "NAME")]
     tool: Option<String>,
 
-    /// Only projects whose path contains this; `.` for this folder
-    #[arg(long, value_name = "TEXT")]
-    project: Option<String>,
-
-    /// Only errors since then: a date, `yesterday`, `7d`, `last week`
-    #[arg(long, value_name = "TIME")]
-    since: Option<TimeArg>,
-
-    /// Only errors before then
-    #[arg(long, value_name = "TIME")]
-    until: Option<TimeArg>,
+    #[command(flatten)]
+    scope: Scope,
 
     /// At most so many, the latest
     #[arg(long, value_name = "N")]
@@ -83,7 +74,7 @@ pub fn run(args: &ErrorsArgs, run: &mut Run) -> Result<Answer, CliError> {
         Some(name @ (SessionName::Path(_) | SessionName::Stdin)) => lone(args, run, name)?,
         _ => joined(args, run)?,
     };
-    let period = run.period(args.since.as_ref(), args.until.as_ref());
+    let period = args.scope.period(run);
     all.retain(|error| is_wanted(args, period, error));
     all.sort_by(|a, b| {
         let key = |e: &Placed| (e.item.time, e.file.clone(), e.item.offset);
@@ -134,7 +125,7 @@ fn joined(args: &ErrorsArgs, run: &mut Run) -> Result<Vec<Placed>, CliError> {
     };
     let (library, taken) = run.library(take)?;
     let only = args.session.as_ref().map(|name| run.resolve(name, &library)).transpose()?;
-    let project = run.project(args.project.as_deref())?;
+    let project = args.scope.project(run)?;
     let (mut all, mut seen) = (Vec::new(), HashSet::new());
     for (card, taken) in taken.into_iter().enumerate() {
         let Some(taken) = taken else { continue };
@@ -272,6 +263,5 @@ fn print_groups(run: &mut Run, groups: &[ErrorGroup]) -> Result<(), CliError> {
             Cell::from(group.signature.as_str()),
         ]);
     }
-    let lines = table.lines(run.out.columns());
-    lines.iter().try_for_each(|line| Ok(run.out.line(line)?))
+    Ok(run.out.table(&table)?)
 }

@@ -426,5 +426,5 @@ fn print_backups(run: &mut Run, all: &All, log: &FileLog) -> io::Result<()> {
             all.title(&row.session).unwrap_or("-").into(),
         ]);
     }
-    table.lines(run.out.columns()).iter().try_for_each(|line| run.out.line(line))
+    run.out.table(&table)
 }

@@ -214,8 +214,7 @@ fn show(run: &mut Run, found: &[Found]) -> Result<(), CliError> {
             one.session.title.as_deref().unwrap_or("(no title)").into(),
         ]);
     }
-    let lines = table.lines(run.out.columns());
-    lines.iter().try_for_each(|line| Ok(run.out.line(line)?))
+    Ok(run.out.table(&table)?)
 }
 
 fn line(found: &Found) -> FoundSession<'_> {

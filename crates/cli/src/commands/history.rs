@@ -12,6 +12,7 @@ use transcript::side::history::{CachedPaste, PasteContent, Prompt};
 use transcript::time::Time;
 
 use super::short;
+use crate::args::Scope;
 use crate::error::{Answer, CliError};
 use crate::name::{self, Candidate, Noun, SessionName};
 use crate::read::{self, Input};
@@ -20,7 +21,6 @@ use crate::terminal::format::{count, counted, duration};
 use crate::terminal::safe;
 use crate::terminal::style::{self, paint};
 use crate::terminal::table::{Cell, Column, Table};
-use crate::time_arg::TimeArg;
 use crate::wire::history::{GhostSession, Paste, TypedPrompt};
 
 /// Prompts as they were typed, newest last; also of sessions whose transcripts are gone.
@@ -32,17 +32,8 @@ Examples:
   recount history --session 3f2a --pastes    with the text of what was pasted
   recount history --ghosts                   sessions without a transcript")]
 pub struct HistoryArgs {
-    /// Only projects with this text in their path; `.` for this folder
-    #[arg(long, value_name = "PROJECT")]
-    project: Option<String>,
-
-    /// Only from this time on: 2026-04-20, yesterday, 7d
-    #[arg(long, value_name = "TIME")]
-    since: Option<TimeArg>,
-
-    /// Only up to this time: 2026-04-20, yesterday, 'last week'
-    #[arg(long, value_name = "TIME")]
-    until: Option<TimeArg>,
+    #[command(flatten)]
+    scope: Scope,
 
     /// Only this session: an id, the beginning of one, `latest`, `.`
     #[arg(long, value_name = "SESSION")]
@@ -102,14 +93,14 @@ fn read_home(run: &mut Run, home: &Home) -> Vec<Prompt> {
 }
 
 fn filter(args: &HistoryArgs, run: &Run, history: &[Typed]) -> Result<Filter, CliError> {
-    let project = run.project(args.project.as_deref())?;
+    let project = args.scope.project(run)?;
     let session = match &args.session {
         Some(name) => {
             Some(name::resolve_id(Noun::Session, name, &candidates(history), &run.here()?)?)
         }
         None => None,
     };
-    let period = run.period(args.since.as_ref(), args.until.as_ref());
+    let period = args.scope.period(run);
     Ok(Filter { project, session, period, limit: args.limit })
 }
 
@@ -267,5 +258,5 @@ fn print_ghosts(run: &mut Run, ghosts: &[Ghost]) -> io::Result<()> {
             ghost.first_prompt.as_deref().unwrap_or("-").into(),
         ]);
     }
-    table.lines(run.out.columns()).iter().try_for_each(|line| run.out.line(line))
+    run.out.table(&table)
 }

@@ -175,8 +175,7 @@ fn print_sessions(run: &mut Run, rows: &[ListRow<'_>]) -> Result<(), CliError> {
     for row in rows {
         table.push(cells(run, row));
     }
-    let lines = table.lines(run.out.columns());
-    lines.iter().try_for_each(|line| Ok(run.out.line(line)?))
+    Ok(run.out.table(&table)?)
 }
 
 fn cells(run: &Run, row: &ListRow<'_>) -> [Cell; 13] {
@@ -259,8 +258,7 @@ fn print_projects(run: &mut Run, rows: &[ProjectRow]) -> Result<(), CliError> {
             Cell::new(style::NAME, &row.project),
         ]);
     }
-    let lines = table.lines(run.out.columns());
-    lines.iter().try_for_each(|line| Ok(run.out.line(line)?))
+    Ok(run.out.table(&table)?)
 }
 
 /// How many there are, and what was left out.

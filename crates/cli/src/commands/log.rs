@@ -114,8 +114,7 @@ fn list(run: &mut Run) -> Result<Answer, CliError> {
         ]);
     }
     if !run.json && !logs.is_empty() {
-        let lines = table.lines(run.out.columns());
-        lines.iter().try_for_each(|line| run.out.line(line))?;
+        run.out.table(&table)?;
     }
     Ok(Answer::of(&logs))
 }

@@ -88,8 +88,7 @@ fn list(run: &mut Run, plans: &[Plan]) -> io::Result<()> {
             Cell::from(title(plan)),
         ]);
     }
-    let lines = table.lines(run.out.columns());
-    lines.iter().try_for_each(|line| run.out.line(line))
+    run.out.table(&table)
 }
 
 fn title(plan: &Plan) -> String {

@@ -119,8 +119,7 @@ fn table(run: &mut Run, prices: &Prices) -> Result<(), CliError> {
             ]);
         }
     }
-    let lines = table.lines(run.out.columns());
-    lines.iter().try_for_each(|line| Ok(run.out.line(line)?))
+    Ok(run.out.table(&table)?)
 }
 
 fn dollars(rates: &Rates) -> [String; 5] {

@@ -148,8 +148,7 @@ fn show_table(run: &mut Run, plan: &Plan, states: &[&str]) -> Result<(), CliErro
             file.row.path().display().to_string().into(),
         ]);
     }
-    let lines = table.lines(run.out.columns());
-    lines.iter().try_for_each(|line| Ok(run.out.line(line)?))
+    Ok(run.out.table(&table)?)
 }
 
 fn modified(file: &StoredFile) -> Time {

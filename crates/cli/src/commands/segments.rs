@@ -95,7 +95,7 @@ fn table(run: &mut Run, opened: &Opened<'_>, rows: &[SegmentRow]) -> Result<Answ
             summary_cell(row, summary),
         ]);
     }
-    table.lines(run.out.columns()).iter().try_for_each(|line| run.out.line(line))?;
+    run.out.table(&table)?;
     Ok(Answer::of(rows))
 }
 

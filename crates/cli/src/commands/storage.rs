@@ -13,12 +13,12 @@ use transcript::line::LineReader;
 use transcript::source::Source;
 
 use super::{short, usage};
+use crate::args::Scope;
 use crate::error::{Answer, CliError};
 use crate::run::Run;
 use crate::terminal::format::{count, counted, percent, size, thousands};
 use crate::terminal::style::{self, paint};
 use crate::terminal::table::{Cell, Column, Table};
-use crate::time_arg::TimeArg;
 use crate::wire::storage as wire;
 
 /// Bytes of a token, roughly, in JSON.
@@ -37,23 +37,15 @@ Examples:
 
 CLEAN is the size of a clean copy: without base64, without the file before each edit (the
 patch stays), without texts of reads that stand in the message, too. Only what is on disk
-is counted; `recount archive status` says what the store takes.")]
+is counted; `recount archive status` says what the store takes. --since and --until choose
+the sessions that were active then.")]
 pub struct StorageArgs {
     /// Only a table of these
     #[arg(long, value_name = "WHAT")]
     by: Option<By>,
 
-    /// Only projects whose path contains this; `.` for this folder
-    #[arg(long, value_name = "TEXT")]
-    project: Option<String>,
-
-    /// Only sessions active since then: a date, `yesterday`, `7d`, `last week`
-    #[arg(long, value_name = "TIME")]
-    since: Option<TimeArg>,
-
-    /// Only sessions that began before then
-    #[arg(long, value_name = "TIME")]
-    until: Option<TimeArg>,
+    #[command(flatten)]
+    scope: Scope,
 
     /// At most so many lines of a table; 10 if all tables are shown
     #[arg(long, value_name = "N")]
@@ -73,8 +65,8 @@ type Side = BTreeMap<&'static str, (u64, u64)>;
 /// Prints where the bytes are.
 pub fn run(args: &StorageArgs, run: &mut Run) -> Result<Answer, CliError> {
     let filter = ListFilter {
-        project: run.project(args.project.as_deref())?,
-        period: run.period(args.since.as_ref(), args.until.as_ref()),
+        project: args.scope.project(run)?,
+        period: args.scope.period(run),
         all: true,
         ..ListFilter::default()
     };

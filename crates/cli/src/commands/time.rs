@@ -85,8 +85,7 @@ fn table(run: &mut Run, timing: &Timing) -> Result<(), CliError> {
         }
     }
     table.push(row("all".into(), &total));
-    let lines = table.lines(run.out.columns());
-    lines.iter().try_for_each(|line| Ok(run.out.line(line)?))
+    Ok(run.out.table(&table)?)
 }
 
 fn row(name: String, turn: &TurnTime) -> [Cell; 9] {

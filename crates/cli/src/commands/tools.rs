@@ -2,12 +2,12 @@
 
 use report::tools::{self, Grouping, ToolRow};
 
+use crate::args::Scope;
 use crate::error::{Answer, CliError};
 use crate::run::Run;
 use crate::terminal::format::{count, short_duration};
 use crate::terminal::style;
 use crate::terminal::table::{Cell, Column, Table};
-use crate::time_arg::TimeArg;
 use crate::wire;
 
 /// Calls, errors and latencies of each tool, MCP server or skill.
@@ -25,17 +25,8 @@ pub struct ToolsArgs {
     #[arg(long, value_name = "WHAT", default_value = "tool")]
     by: By,
 
-    /// Only projects whose path contains this; `.` for this folder
-    #[arg(long, value_name = "TEXT")]
-    project: Option<String>,
-
-    /// Only calls since then: a date, `yesterday`, `7d`, `last week`
-    #[arg(long, value_name = "TIME")]
-    since: Option<TimeArg>,
-
-    /// Only calls until then
-    #[arg(long, value_name = "TIME")]
-    until: Option<TimeArg>,
+    #[command(flatten)]
+    scope: Scope,
 }
 
 /// What to group by.
@@ -51,8 +42,8 @@ enum By {
 
 /// Prints the table.
 pub fn run(args: &ToolsArgs, run: &mut Run) -> Result<Answer, CliError> {
-    let period = run.period(args.since.as_ref(), args.until.as_ref());
-    let project = run.project(args.project.as_deref())?;
+    let period = args.scope.period(run);
+    let project = args.scope.project(run)?;
     let (library, taken) = run.library(|_, session, source| Some(tools::calls(session, source)))?;
     let mut calls = Vec::new();
     for (at, (card, own)) in library.cards.iter().zip(taken).enumerate() {
@@ -117,6 +108,5 @@ fn table(run: &mut Run, by: By, rows: &[ToolRow]) -> Result<(), CliError> {
             Cell::new(style::READ, &super::usage::bar(row.calls, most)),
         ]);
     }
-    let lines = table.lines(run.out.columns());
-    lines.iter().try_for_each(|line| Ok(run.out.line(line)?))
+    Ok(run.out.table(&table)?)
 }

@@ -2,6 +2,8 @@
 
 mod blocks;
 pub mod explain;
+mod reconcile;
+mod waste;
 mod what_if;
 
 use std::collections::BTreeSet;
@@ -14,12 +16,12 @@ use report::usage::{self, Calendar, Dimension, Filter, Ledger, Row, Totals, View
 
 use transcript::usage::Oddity;
 
+use crate::args::Scope;
 use crate::error::{Answer, CliError};
 use crate::run::Run;
 use crate::terminal::format::{count, counted};
 use crate::terminal::style;
 use crate::terminal::table::{Cell, Column, Table};
-use crate::time_arg::TimeArg;
 use crate::wire;
 
 /// Tokens and what they cost, by day, week, month, session, project, model, subagent, tool,
@@ -63,30 +65,30 @@ enum UsageCommand {
     Explain(explain::ExplainArgs),
     Blocks(blocks::BlocksArgs),
     WhatIf(what_if::WhatIfArgs),
+    Waste(waste::WasteArgs),
+    Reconcile(reconcile::ReconcileArgs),
 }
 
 /// Which responses, and how they are counted.
 #[derive(Debug, clap::Args)]
 pub struct Which {
-    /// Only since then: a date, `yesterday`, `7d`, `last week`
-    #[arg(long, value_name = "TIME")]
-    pub since: Option<TimeArg>,
-
-    /// Only until then
-    #[arg(long, value_name = "TIME")]
-    pub until: Option<TimeArg>,
-
-    /// The zone of days and weeks, like Europe/Berlin or UTC; this computer's if not given
-    #[arg(long, value_name = "ZONE")]
-    pub tz: Option<String>,
+    #[command(flatten)]
+    pub scope: Scope,
 
     /// The first day of a week
     #[arg(long, value_name = "DAY", default_value = "monday")]
     pub week_start: FirstDay,
 
-    /// Only projects whose path contains this; `.` for this folder
-    #[arg(long, value_name = "TEXT")]
-    pub project: Option<String>,
+    #[command(flatten)]
+    pub basis: Basis,
+}
+
+/// What days and prices go by.
+#[derive(Debug, clap::Args)]
+pub struct Basis {
+    /// The zone of days and weeks, like Europe/Berlin or UTC; this computer's if not given
+    #[arg(long, value_name = "ZONE")]
+    pub tz: Option<String>,
 
     /// A table of prices to lay over the one that is built in
     #[arg(long, value_name = "FILE")]
@@ -147,10 +149,10 @@ impl From<By> for Dimension {
 impl Which {
     /// The filter that the flags stand for.
     pub fn filter(&self, run: &mut Run) -> Result<Filter, CliError> {
-        self.set_zone(run)?;
+        self.basis.set_zone(run)?;
         Ok(Filter {
-            period: run.period(self.since.as_ref(), self.until.as_ref()),
-            project: run.project(self.project.as_deref())?,
+            period: self.scope.period(run),
+            project: self.scope.project(run)?,
             model: None,
             session: None,
         })
@@ -164,9 +166,11 @@ impl Which {
         };
         Calendar { zone: run.clock.now.time_zone().clone(), week_start }
     }
+}
 
+impl Basis {
     /// Lets the whole run think in the zone that was asked for.
-    fn set_zone(&self, run: &mut Run) -> Result<(), CliError> {
+    pub fn set_zone(&self, run: &mut Run) -> Result<(), CliError> {
         if let Some(name) = &self.tz {
             let zone = match name.to_ascii_lowercase().as_str() {
                 "utc" | "z" => TimeZone::UTC,
@@ -185,11 +189,13 @@ pub fn run(args: &UsageArgs, run: &mut Run) -> Result<Answer, CliError> {
         Some(UsageCommand::Explain(args)) => return explain::run(args, run),
         Some(UsageCommand::Blocks(args)) => return blocks::run(args, run),
         Some(UsageCommand::WhatIf(args)) => return what_if::run(args, run),
+        Some(UsageCommand::Waste(args)) => return waste::run(args, run),
+        Some(UsageCommand::Reconcile(args)) => return reconcile::run(args, run),
         None => {}
     }
     let filter = Filter { model: args.model.clone(), ..args.which.filter(run)? };
     let calendar = args.which.calendar(run);
-    let prices = run.prices(args.which.prices.as_deref())?;
+    let prices = run.prices(args.which.basis.prices.as_deref())?;
     let counted = run.counted(&prices)?;
     let by: Vec<Dimension> = match args.by.as_slice() {
         [] => vec![Dimension::Day],
@@ -217,28 +223,20 @@ fn table(run: &mut Run, by: &[Dimension], rows: &[Row], total: &Totals) -> Resul
         return Ok(());
     }
     let mut columns: Vec<Column> = by.iter().map(|by| Column::Left(title(*by))).collect();
-    columns.extend([
-        Column::Right("REQUESTS"),
-        Column::Right("INPUT"),
-        Column::Right("OUTPUT"),
-        Column::Right("CACHE WRITE"),
-        Column::Right("CACHE READ"),
-        Column::Right("COST"),
-        Column::Left(""),
-    ]);
+    columns.extend(FIGURES);
     let mut table = Table::new(&columns).spare(&["REQUESTS", "CACHE WRITE", "CACHE READ"]);
     let most = rows.iter().map(|row| row.totals.cost).max().unwrap_or(0);
     for row in rows {
         let keys = row.keys.iter().zip(by).map(|(key, by)| key_cell(*by, key.as_deref()));
-        let cells = keys.chain(figures(&row.totals, most));
+        let bar = Cell::new(style::GOOD, &bar(row.totals.cost, most));
+        let cells = keys.chain(figures(&row.totals, bar));
         table.push_all(cells.collect());
     }
     let mut last: Vec<Cell> = vec![Cell::new(style::HEAD, "total")];
     last.extend(by.iter().skip(1).map(|_| Cell::from("")));
-    last.extend(figures(total, 0));
+    last.extend(figures(total, Cell::from("")));
     table.push_all(last);
-    let lines = table.lines(run.out.columns());
-    lines.iter().try_for_each(|line| Ok(run.out.line(line)?))
+    Ok(run.out.table(&table)?)
 }
 
 fn title(by: Dimension) -> &'static str {
@@ -264,7 +262,19 @@ fn key_cell(by: Dimension, key: Option<&str>) -> Cell {
     }
 }
 
-fn figures(totals: &Totals, most: u64) -> [Cell; 7] {
+/// The columns of [`figures`].
+const FIGURES: [Column; 7] = [
+    Column::Right("REQUESTS"),
+    Column::Right("INPUT"),
+    Column::Right("OUTPUT"),
+    Column::Right("CACHE WRITE"),
+    Column::Right("CACHE READ"),
+    Column::Right("COST"),
+    Column::Left(""),
+];
+
+/// What sums have to show, and something at the end.
+fn figures(totals: &Totals, end: Cell) -> [Cell; 7] {
     let tokens = &totals.tokens;
     [
         Cell::from(count(totals.requests)),
@@ -273,14 +283,19 @@ fn figures(totals: &Totals, most: u64) -> [Cell; 7] {
         Cell::from(count(tokens.cache_write())),
         Cell::from(count(tokens.cache_read)),
         Cell::from(cost(totals)),
-        Cell::new(style::GOOD, &bar(totals.cost, most)),
+        end,
     ]
 }
 
 /// Money for a table: `$12.34`, `≥ $0.05` for what it is at least, `~` for an estimate.
 pub fn cost(totals: &Totals) -> String {
-    let Some(cost) = totals.cost() else { return "?".into() };
-    let sign = match totals.confidence() {
+    signed(totals.cost(), totals.confidence())
+}
+
+/// Money with the sign of its confidence.
+pub fn signed(cost: Option<u64>, confidence: Confidence) -> String {
+    let Some(cost) = cost else { return "?".into() };
+    let sign = match confidence {
         Confidence::Exact => "",
         Confidence::Estimated => "~",
         Confidence::LowerBound | Confidence::Unpriced => "≥",
@@ -350,7 +365,7 @@ fn notes(run: &mut Run, ledger: &Ledger, filter: &Filter, total: &Totals, prices
     let requests = |number: u64| counted(number as usize, "request");
     if least.0 > 0 {
         run.talk.note(format!(
-            "Lower bounds: {}; Claude Code before 2.1.97 wrote less than was used",
+            "Lower bounds: {}; the files hold less than was used, as before Claude Code 2.1.97",
             requests(least.0)
         ));
     }

@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use super::pager::Pager;
 use super::safe;
+use super::table::Table;
 use crate::wire;
 
 /// Where data goes.
@@ -59,6 +60,11 @@ impl Output {
     pub fn line(&mut self, safe: &str) -> io::Result<()> {
         self.write_all(safe.as_bytes())?;
         self.write_all(b"\n")
+    }
+
+    /// Writes a table, cut to the width of the terminal.
+    pub fn table(&mut self, table: &Table) -> io::Result<()> {
+        table.lines(self.columns).iter().try_for_each(|line| self.line(line))
     }
 
     /// Writes text from anywhere, made safe, ended by a newline.

@@ -25,7 +25,7 @@ use transcript::source::Source;
 use super::case::Case;
 
 /// Questions about a whole home. Not `doctor`: it tells of the disk.
-const HOME: [&str; 11] = [
+const HOME: [&str; 13] = [
     "list --all",
     "list --projects",
     "errors --fixes",
@@ -37,6 +37,8 @@ const HOME: [&str; 11] = [
     "todos --open",
     "plans",
     "log",
+    "usage waste",
+    "usage reconcile",
 ];
 
 /// Questions about one session.

@@ -138,7 +138,8 @@ impl Model {
     }
 }
 
-fn midnight(day: Date) -> Time {
+/// When a day begins, for prices.
+pub(crate) fn midnight(day: Date) -> Time {
     let start = TimeZone::UTC.to_zoned(day.into());
     Time(start.map_or(i64::MAX, |start| start.timestamp().as_millisecond()))
 }

@@ -85,7 +85,7 @@ fn response(
     let is_replay = |place: &&Place| **place != owner && !inputs[place.0 as usize].is_former;
     for place in group.iter().filter(is_replay) {
         let session = session_of(*place, ledger);
-        *ledger.replayed.entry(session).or_default() += 1;
+        ledger.replayed.entry(session).or_default().push(first.key);
     }
     let tools = tools(inputs, group, names, ledger);
     let agent =
@@ -99,7 +99,8 @@ fn response(
     let model = names.get(most.0, usage.model, ledger);
     let model = model.or_else(|| names.get(owner.0, first.model, ledger));
     let is_cut = taken.is_cut(usage) && group.iter().all(|place| !of(*place).has_stopped);
-    let is_placeholder = is_placeholder(taken.name(usage.version), usage.has_stopped);
+    let is_least =
+        is_cut || usage.has_dropped || is_placeholder(taken.name(usage.version), usage.has_stopped);
     let mut response = Response {
         key: first.key,
         time: first.first.time,
@@ -136,10 +137,10 @@ fn response(
             claimed_cost: None,
             ..response.clone()
         };
-        known.settle(&mut advisor, ledger, is_cut || is_placeholder);
+        known.settle(&mut advisor, ledger, is_least);
         ledger.responses.push(advisor);
     }
-    known.settle(&mut response, ledger, is_cut || is_placeholder);
+    known.settle(&mut response, ledger, is_least);
     ledger.responses.push(response);
 }
 

@@ -238,3 +238,38 @@ proptest! {
         }
     }
 }
+
+/// Confidence of a response whose lines have these counts as output.
+fn confidence(outputs: &[&str]) -> (u64, Confidence) {
+    let line = |output: &&str| {
+        format!(
+            r#"{{"uuid":"u","sessionId":"s","timestamp":"2026-04-20T10:00:00.000Z","version":"2.1.200","type":"assistant","message":{{"id":"m","role":"assistant","model":"claude-opus-4-6","stop_reason":"end_turn","usage":{{"input_tokens":1,"output_tokens":{output}}}}}}}
+"#
+        )
+    };
+    let text: String = outputs.iter().map(line).collect();
+    let input = Input {
+        kind: classify(Path::new("projects/-w/s.jsonl")),
+        path: "s.jsonl".into(),
+        created: None,
+        has_source: true,
+        is_former: false,
+        claims: Claims::read(text.as_bytes()).expect("reads"),
+    };
+    let ledger = Ledger::new(&[input], Prices::built_in());
+    let [response] = &ledger.responses[..] else { panic!("one response") };
+    (response.tokens.output, response.confidence)
+}
+
+#[test]
+fn a_count_that_is_none_leaves_a_lower_bound() {
+    use Confidence::{Exact, LowerBound};
+    assert_eq!(confidence(&["7"]), (7, Exact));
+    for odd in ["-7", "1e15", "7.5", "\"many\""] {
+        assert_eq!(confidence(&[odd]), (0, LowerBound), "{odd}");
+        // A later line that says as much is whole.
+        assert_eq!(confidence(&[odd, "7"]), (7, Exact), "{odd}");
+        // It may have been more than the line before says.
+        assert_eq!(confidence(&["7", odd]), (7, LowerBound), "{odd}");
+    }
+}

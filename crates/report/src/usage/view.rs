@@ -120,6 +120,14 @@ impl Filter {
             })
             && self.session.as_ref().is_none_or(|id| ledger.name(response.session) == id)
     }
+
+    /// Whether what is no response, and has no model, is asked for too.
+    pub fn holds_beside(&self, time: Option<Time>, project: Option<&str>, session: &str) -> bool {
+        self.period.holds(time)
+            && self.project.as_ref().is_none_or(|p| p.matches(project.unwrap_or_default()))
+            && self.model.is_none()
+            && self.session.as_ref().is_none_or(|id| id == session)
+    }
 }
 
 /// Sums over responses.

@@ -161,6 +161,11 @@ impl Node {
         (self.at != NO_TIME).then_some(Time(self.at))
     }
 
+    /// The response it is a part of, as a number of its own file.
+    pub fn response(&self) -> Option<u32> {
+        (self.message != NONE).then_some(self.message)
+    }
+
     pub(super) fn has(&self, flag: u16) -> bool {
         self.flags & flag != 0
     }

@@ -39,6 +39,7 @@ struct Seen {
     mode: Mode,
     web_searches: u32,
     iterations: Vec<Iteration>,
+    has_dropped: bool,
 }
 
 impl Claims {
@@ -141,6 +142,8 @@ impl Claims {
         let size = |tokens: &Tokens| (tokens.output, tokens.total());
         let is_more = !claim.has_usage || size(&seen.tokens) >= size(&claim.tokens);
         claim.has_usage = true;
+        // What a line lacks may be more than what another line has.
+        claim.has_dropped = seen.has_dropped || (claim.has_dropped && !is_more);
         if is_more {
             claim.place = place;
             claim.tokens = seen.tokens;
@@ -173,6 +176,7 @@ impl Claims {
             claimed_cost: None,
             has_stopped: false,
             has_usage: false,
+            has_dropped: false,
             is_sidechain: told.is_sidechain,
             is_progress: told.is_progress,
         }
@@ -236,7 +240,8 @@ impl Claims {
             };
             iterations.push(Iteration { advisor, tokens: self.tokens(item, at) });
         }
-        Seen { tokens, mode, web_searches, iterations }
+        let has_dropped = self.odd_at(at).next().is_some();
+        Seen { tokens, mode, web_searches, iterations, has_dropped }
     }
 
     fn tokens(&mut self, usage: Raw<'_>, at: u64) -> Tokens {
@@ -271,9 +276,15 @@ impl Claims {
             None if number.is_none_or(|number| number < MOST as f64) => Oddity::NotANumber,
             _ => Oddity::Huge,
         };
-        if !self.odd.contains(&(at, odd)) {
+        if !self.odd_at(at).any(|known| known == odd) {
             self.odd.push((at, odd));
         }
         0
+    }
+
+    /// What was wrong with a line. Lines come in the order of the file.
+    fn odd_at(&self, at: u64) -> impl Iterator<Item = Oddity> {
+        let last = self.odd.iter().rev().take_while(move |(line, _)| *line >= at);
+        last.filter(move |(line, _)| *line == at).map(|(_, odd)| *odd)
     }
 }

@@ -7,7 +7,7 @@ use super::{Claim, Claims, Oddity};
 use crate::session::Names;
 
 /// What the bytes of [`Claims::save`] mean. Raised with every change to what is taken of a line.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 #[derive(Serialize, Deserialize)]
 struct State {

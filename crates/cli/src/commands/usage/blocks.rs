@@ -28,7 +28,7 @@ pub struct BlocksArgs {
 /// Prints the blocks.
 pub fn run(args: &BlocksArgs, run: &mut Run) -> Result<Answer, CliError> {
     let filter = args.which.filter(run)?;
-    let prices = run.prices(args.which.prices.as_deref())?;
+    let prices = run.prices(args.which.basis.prices.as_deref())?;
     let counted = run.counted(&prices)?;
     let now = run.clock.time();
     let blocks = block::blocks(&counted.ledger, &filter, now);
@@ -71,8 +71,7 @@ fn table(run: &mut Run, blocks: &[Block]) -> Result<(), CliError> {
         table.push(row(run, block));
         last = Some(block);
     }
-    let lines = table.lines(run.out.columns());
-    lines.iter().try_for_each(|line| Ok(run.out.line(line)?))
+    Ok(run.out.table(&table)?)
 }
 
 fn row(run: &Run, block: &Block) -> [Cell; 8] {

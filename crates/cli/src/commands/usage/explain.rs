@@ -7,7 +7,7 @@ use transcript::id::Key;
 use transcript::prompt;
 use transcript::time::Time;
 
-use super::{Which, cost, dollars};
+use super::{FIGURES, Which, dollars, figures};
 use crate::commands::short;
 use crate::error::{Answer, CliError};
 use crate::ledger::Counted;
@@ -45,7 +45,7 @@ pub struct ExplainArgs {
 pub fn run(args: &ExplainArgs, run: &mut Run) -> Result<Answer, CliError> {
     let filter = args.which.filter(run)?;
     let calendar = args.which.calendar(run);
-    let prices = run.prices(args.which.prices.as_deref())?;
+    let prices = run.prices(args.which.basis.prices.as_deref())?;
     let counted = run.counted(&prices)?;
     let is_number = |text: &str| text.bytes().all(|b| b.is_ascii_digit() || b == b'-');
     match args.what.len() {
@@ -111,31 +111,13 @@ fn table(
     head: &'static str,
     rows: Vec<(String, String, Totals)>,
 ) -> Result<(), CliError> {
-    let mut table = Table::new(&[
-        Column::Left(head),
-        Column::Right("REQUESTS"),
-        Column::Right("INPUT"),
-        Column::Right("OUTPUT"),
-        Column::Right("CACHE WRITE"),
-        Column::Right("CACHE READ"),
-        Column::Right("COST"),
-        Column::Left(""),
-    ]);
+    let columns: Vec<Column> = [Column::Left(head)].into_iter().chain(FIGURES).collect();
+    let mut table = Table::new(&columns);
     for (key, text, totals) in rows {
-        let tokens = &totals.tokens;
-        table.push([
-            Cell::new(style::NAME, &key),
-            Cell::from(count(totals.requests)),
-            Cell::from(count(tokens.input)),
-            Cell::from(count(tokens.output)),
-            Cell::from(count(tokens.cache_write())),
-            Cell::from(count(tokens.cache_read)),
-            Cell::from(cost(&totals)),
-            Cell::from(text),
-        ]);
+        let key = [Cell::new(style::NAME, &key)].into_iter();
+        table.push_all(key.chain(figures(&totals, Cell::from(text))).collect());
     }
-    let lines = table.lines(run.out.columns());
-    lines.iter().try_for_each(|line| Ok(run.out.line(line)?))
+    Ok(run.out.table(&table)?)
 }
 
 /// A session's responses by turn; those of its subagents belong to the turn in which they ran.
@@ -189,10 +171,10 @@ fn session(
         (key, text.to_owned(), totals.clone())
     });
     table(run, "TURN", rows.collect())?;
-    if let Some(&replayed) = ledger.find(&id).and_then(|name| ledger.replayed.get(&name)) {
+    if let Some(replayed) = ledger.find(&id).and_then(|name| ledger.replayed.get(&name)) {
         run.talk.note(format!(
             "{} responses in its files are counted where they were first written",
-            count(replayed)
+            count(replayed.len() as u64)
         ));
     }
     run.talk.note(format!("`recount usage explain {} 1` shows the requests of a turn", short(&id)));
@@ -330,7 +312,7 @@ fn doubt(response: &Response) -> &'static str {
         Confidence::Exact => "exact",
         Confidence::Estimated => "estimated: the price follows from a rule",
         Confidence::LowerBound => {
-            "lower bound: the line was written before the response was complete"
+            "lower bound: the response was not complete when the line was written, or a count is none"
         }
         Confidence::Unpriced => "unpriced: the table has no such model",
     }

@@ -36,7 +36,7 @@ pub struct WhatIfArgs {
 /// Prints both sums, by model.
 pub fn run(args: &WhatIfArgs, run: &mut Run) -> Result<Answer, CliError> {
     let filter = args.which.filter(run)?;
-    let prices = run.prices(args.which.prices.as_deref())?;
+    let prices = run.prices(args.which.basis.prices.as_deref())?;
     if let Some(model) = args.model.as_deref().filter(|model| prices.find(model).is_none()) {
         return Err(CliError::NoPrice(model.into()));
     }
@@ -65,9 +65,7 @@ pub fn run(args: &WhatIfArgs, run: &mut Run) -> Result<Answer, CliError> {
             Cell::new(style::DIM, totals.confidence().name()),
         ]);
     }
-    for line in table.lines(run.out.columns()) {
-        run.out.line(&line)?;
-    }
+    run.out.table(&table)?;
     if let (Some(was), Some(is)) = (before.cost(), after.cost()) {
         let less = if is < was { "less" } else { "more" };
         run.talk.note(format!("{} {less}", dollars(was.abs_diff(is))));
