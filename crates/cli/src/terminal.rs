@@ -1,6 +1,5 @@
 //! Everything that knows about a terminal: safe text, tables, colours, pager, progress.
 
-pub mod format;
 pub mod output;
 pub mod pager;
 pub mod progress;
@@ -8,3 +7,5 @@ pub mod prose;
 pub mod safe;
 pub mod style;
 pub mod table;
+
+pub use report::format;

@@ -125,9 +125,14 @@ fn monday(now: &Zoned) -> Option<Date> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::terminal::format::tests::clock;
 
-    /// The range in the clock's zone, two hours east; now is Wednesday 2026-05-06 14:20 there.
+    /// Wednesday 2026-05-06 14:20 in a zone two hours east of Greenwich.
+    fn clock() -> Clock {
+        let now: jiff::Timestamp = "2026-05-06T12:20:00Z".parse().expect("a time");
+        Clock { now: now.to_zoned(jiff::tz::TimeZone::fixed(jiff::tz::offset(2))) }
+    }
+
+    /// The range in the clock's zone.
     fn range(text: &str) -> String {
         let clock = clock();
         match text.parse::<TimeArg>() {

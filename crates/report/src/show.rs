@@ -3,12 +3,14 @@
 //!
 //! Nothing here reads text but [`tokens`]: a session of gigabytes is chosen from by its nodes.
 
+use transcript::diagnostic::DiagnosticKind;
 use transcript::entry::tool::Action;
 use transcript::entry::{Entry, Kind};
 use transcript::json::Raw;
 use transcript::layout::Problem;
-use transcript::session::{Role, Session, State};
+use transcript::session::{Ending, Role, Session, State};
 
+use crate::format::{count, counted};
 use crate::record::{Detail, Opened};
 
 /// A part of a session.
@@ -308,6 +310,37 @@ fn cache_creation(usage: Raw<'_>) -> u64 {
         number(parts, "ephemeral_5m_input_tokens") + number(parts, "ephemeral_1h_input_tokens")
     });
     parts.max(number(usage, "cache_creation_input_tokens"))
+}
+
+/// What the session itself says that a reader should know before reading.
+pub fn notes(session: &Session) -> Vec<String> {
+    let mut notes = Vec::new();
+    let damaged = |kind| matches!(kind, DiagnosticKind::Damaged | DiagnosticKind::NotAnObject);
+    let odd = session.diagnostic_counts().iter().filter(|(kind, _)| damaged(*kind));
+    let odd: u64 = odd.map(|(_, count)| count).sum();
+    if odd > 0 {
+        let lines = counted(odd as usize, "damaged line");
+        notes.push(format!("{lines}; `recount doctor` shows where"));
+    }
+    let beside = beside(session);
+    let counts = [
+        (beside.dropped, "of answers that were dropped"),
+        (beside.foreign, "of other sessions"),
+        (beside.repeated, "written twice"),
+    ];
+    let counts = counts.iter().filter(|(count, _)| *count > 0);
+    notes.extend(counts.map(|(count, what)| format!("{} {what}, not shown", entries(*count))));
+    match session.ending() {
+        Ending::Interrupted => notes.push("interrupted by the person".into()),
+        Ending::Open => notes.push("the last turn was not answered".into()),
+        Ending::Answered | Ending::Empty => {}
+    }
+    notes
+}
+
+/// `1 entry`, `12 entries`.
+pub fn entries(number: usize) -> String {
+    if number == 1 { "1 entry".into() } else { format!("{} entries", count(number as u64)) }
 }
 
 #[cfg(test)]

@@ -11,7 +11,6 @@ use report::show::{self, Tokens};
 use report::tree;
 use transcript::session::{Role, Session};
 
-use super::show::head::entries;
 use super::show::page::{Fold, Look, Page};
 use super::show::viewer::{Stage, Viewer};
 use crate::error::{Answer, CliError};
@@ -21,6 +20,7 @@ use crate::sessions::OpenSession;
 use crate::terminal::format::count;
 use crate::terminal::safe;
 use crate::terminal::style::{self, paint};
+use report::show::entries;
 
 /// What is in the model's context now: since the last compaction, on the active branch.
 #[derive(Debug, clap::Args)]

@@ -4,7 +4,8 @@ use std::io;
 
 use anstyle::Style;
 use report::record::{CallRecord, Change, Detail, Outcome};
-use transcript::entry::tool::{Action, Hunk, mcp_name};
+use report::words;
+use transcript::entry::tool::{Action, Hunk};
 use transcript::json::Raw;
 
 use super::page::{Block, Fold, Page};
@@ -23,7 +24,7 @@ const SUBJECT_MOST: usize = 120;
 pub fn line(page: &mut Page<'_>, call: &CallRecord) -> io::Result<()> {
     page.begin(Block::Work)?;
     let (letter, hue) = glyph(call.action);
-    let tool = safe::line(&tool_name(&call.tool));
+    let tool = safe::line(&words::tool_name(&call.tool));
     let chips = chips(call);
     let taken =
         4 + safe::width(&tool) + 2 + chips.iter().map(|(_, c)| safe::width(c) + 3).sum::<usize>();
@@ -45,15 +46,6 @@ pub fn line(page: &mut Page<'_>, call: &CallRecord) -> io::Result<()> {
     page.line(&line)
 }
 
-/// `mcp__github__create_issue` as `github · create_issue`.
-fn tool_name(tool: &str) -> String {
-    match mcp_name(tool) {
-        Some((server, name)) => format!("{server} · {name}"),
-        None if tool.is_empty() => "(no name)".into(),
-        None => tool.into(),
-    }
-}
-
 /// The letter and colour of a kind of action.
 fn glyph(action: Action) -> (&'static str, Style) {
     match action {
@@ -69,8 +61,8 @@ fn glyph(action: Action) -> (&'static str, Style) {
 
 /// What a call is about, on one line; paths without the folder that the session works in.
 fn subject(call: &CallRecord, cwd: Option<&str>) -> Option<String> {
-    if let Some(todos) = todos(call) {
-        return Some(todos);
+    if let Some(todos) = words::todos(call) {
+        return Some(safe::line(&todos));
     }
     let subject = call.subject.as_deref()?;
     let inside = |cwd: &str| {
@@ -82,25 +74,6 @@ fn subject(call: &CallRecord, cwd: Option<&str>) -> Option<String> {
     Some(safe::line(&short.unwrap_or_else(|| subject.to_owned())))
 }
 
-/// A todo list in a few words: how far it is and what is being done.
-fn todos(call: &CallRecord) -> Option<String> {
-    if call.tool != "TodoWrite" {
-        return None;
-    }
-    let input = Raw::new(call.input.as_bytes()).ok()?;
-    let (mut done, mut all, mut now) = (0, 0, None);
-    for item in input.get("todos")?.items() {
-        all += 1;
-        match item.string("status").as_deref() {
-            Some("completed") => done += 1,
-            Some("in_progress") => now = item.string("activeForm").or(item.string("content")),
-            _ => {}
-        }
-    }
-    let now = now.map(|now| format!(": {}", safe::line(&now))).unwrap_or_default();
-    Some(format!("{done} of {all} done{now}"))
-}
-
 fn chips(call: &CallRecord) -> Vec<(Style, String)> {
     let mut chips = Vec::new();
     let Some(outcome) = &call.outcome else {
@@ -109,7 +82,7 @@ fn chips(call: &CallRecord) -> Vec<(Style, String)> {
     if outcome.is_error {
         let why = match outcome.exit_code() {
             Some(code) => format!(" exit {code}"),
-            None if is_rejected(outcome) => " rejected by the person".into(),
+            None if words::is_rejected(outcome) => " rejected by the person".into(),
             None => String::new(),
         };
         chips.push((style::BAD, format!("✗{why}")));
@@ -161,7 +134,7 @@ pub fn input(page: &mut Page<'_>, call: &CallRecord, hint: Option<&str>) -> io::
 /// What came of a call.
 pub fn outcome(page: &mut Page<'_>, call: &CallRecord, hint: Option<&str>) -> io::Result<()> {
     let Some(outcome) = &call.outcome else { return Ok(()) };
-    let answers = outcome.text.as_deref().map(answers).unwrap_or_default();
+    let answers = outcome.text.as_deref().map(words::answers).unwrap_or_default();
     match &outcome.change {
         None if call.tool == "AskUserQuestion" && !answers.is_empty() && !outcome.is_error => {
             for answer in answers {
@@ -172,15 +145,6 @@ pub fn outcome(page: &mut Page<'_>, call: &CallRecord, hint: Option<&str>) -> io
         None => result(page, outcome, call.action, hint)?,
     }
     media(page, BELOW, &outcome.media)
-}
-
-/// What a person chose, out of the sentence that tells the model: `"question"="answer"`.
-fn answers(text: &str) -> Vec<&str> {
-    let answer = |rest: &'_ str| -> Option<usize> {
-        [rest.find("\", \""), rest.find("\". You can"), rest.rfind('"')].into_iter().flatten().min()
-    };
-    let starts = text.match_indices("\"=\"").map(|(at, mark)| at + mark.len());
-    starts.filter_map(|at| Some(&text[at..at + answer(&text[at..])?])).collect()
 }
 
 /// The text of a result. What was read stays closed at level 3: its line says where it is.
@@ -194,8 +158,8 @@ pub fn result(
     if outcome.is_error {
         // The chip has said the code.
         let rest = text.split_once('\n').filter(|_| outcome.exit_code().is_some());
-        let mut text = error_text(rest.map_or(text, |(_, rest)| rest));
-        if is_rejected(outcome) && page.look.fold == Fold::Short {
+        let mut text = words::error_text(rest.map_or(text, |(_, rest)| rest));
+        if words::is_rejected(outcome) && page.look.fold == Fold::Short {
             text = text.split_once("the user said:\n").map_or("", |(_, said)| said);
         }
         let ends = if page.look.fold == Fold::Whole { (usize::MAX, 0) } else { (12, 5) };
@@ -210,19 +174,6 @@ pub fn result(
     page.folded(style::DIM, BELOW, text, hint)
 }
 
-/// Whether a person did not allow the call.
-fn is_rejected(outcome: &Outcome) -> bool {
-    let begins =
-        |text: &str| text.starts_with("The user doesn't want to proceed with this tool use");
-    outcome.is_error && outcome.text.as_deref().is_some_and(begins)
-}
-
-/// An error without the tag around it.
-fn error_text(text: &str) -> &str {
-    let inside = text.trim().strip_prefix("<tool_use_error>");
-    inside.and_then(|t| t.strip_suffix("</tool_use_error>")).unwrap_or(text)
-}
-
 /// Pictures and documents, a line each.
 pub fn media(page: &mut Page<'_>, mark: &str, media: &[String]) -> io::Result<()> {
     media.iter().try_for_each(|one| {
@@ -234,7 +185,7 @@ pub fn media(page: &mut Page<'_>, mark: &str, media: &[String]) -> io::Result<()
 fn diff(page: &mut Page<'_>, change: &Change, input: &str, hint: Option<&str>) -> io::Result<()> {
     let hunks = match change.hunks.iter().any(|hunk| !hunk.lines.is_empty()) {
         true => change.hunks.clone(),
-        false => written(input),
+        false => words::written(input),
     };
     let has_numbers = !change.estimated;
     let changed = |line: &String| line.starts_with(['+', '-']);
@@ -304,36 +255,4 @@ fn diff_line(page: &mut Page<'_>, line: &str, number: Option<u64>, width: usize)
     };
     let text = paint(style, &format!("{mark} {}", safe::fit(&text, room)));
     page.line(format!("{BELOW}{number} {text}").trim_end())
-}
-
-/// What an edit's input says it wrote, where there is no patch.
-fn written(input: &str) -> Vec<Hunk> {
-    let Ok(input) = Raw::new(input.as_bytes()) else { return Vec::new() };
-    let edits: Vec<Raw<'_>> = match input.get("edits") {
-        Some(edits) => edits.items().collect(),
-        None => vec![input],
-    };
-    let marked = |edit: &Raw<'_>, keys: &[&str], mark: char| -> Vec<String> {
-        let text = keys.iter().find_map(|key| edit.string(key));
-        text.map_or_else(Vec::new, |text| text.lines().map(|l| format!("{mark}{l}")).collect())
-    };
-    let hunk = |edit: &Raw<'_>| {
-        let mut lines = marked(edit, &["old_string", "old_source"], '-');
-        lines.extend(marked(edit, &["new_string", "new_source", "content"], '+'));
-        Hunk { old_start: 1, new_start: 1, lines }
-    };
-    edits.iter().map(hunk).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn answers_of_a_person() {
-        let text = r#"User has answered your questions: "Where?"="Settings", "How?"="say "hi", then". You can now continue"#;
-        assert_eq!(answers(text), ["Settings", "say \"hi\", then"]);
-        assert!(answers("no answer").is_empty());
-        assert_eq!(answers(r#""Q"="A""#), ["A"]);
-    }
 }

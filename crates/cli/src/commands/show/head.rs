@@ -4,9 +4,8 @@ use std::io;
 
 use report::record::Detail;
 use report::show::{self, Hidden};
-use transcript::diagnostic::DiagnosticKind;
 use transcript::library::{Connection, SessionItem, Standing};
-use transcript::session::{Ending, Session};
+use transcript::session::Session;
 
 use super::page::Page;
 use crate::commands::short;
@@ -73,28 +72,7 @@ fn notes(session: &Session, item: Option<&SessionItem>) -> Vec<String> {
             notes.push("it has no file of its own; its entries stand in others".into());
         }
     }
-    let damaged = |kind| matches!(kind, DiagnosticKind::Damaged | DiagnosticKind::NotAnObject);
-    let odd = session.diagnostic_counts().iter().filter(|(kind, _)| damaged(*kind));
-    let odd: u64 = odd.map(|(_, count)| count).sum();
-    if odd > 0 {
-        notes.push(format!(
-            "{}; `recount doctor` shows where",
-            counted(odd as usize, "damaged line")
-        ));
-    }
-    let beside = show::beside(session);
-    let counts = [
-        (beside.dropped, "of answers that were dropped"),
-        (beside.foreign, "of other sessions"),
-        (beside.repeated, "written twice"),
-    ];
-    let counts = counts.iter().filter(|(count, _)| *count > 0);
-    notes.extend(counts.map(|(count, what)| format!("{} {what}, not shown", entries(*count))));
-    match session.ending() {
-        Ending::Interrupted => notes.push("interrupted by the person".into()),
-        Ending::Open => notes.push("the last turn was not answered".into()),
-        Ending::Answered | Ending::Empty => {}
-    }
+    notes.extend(show::notes(session));
     notes
 }
 
@@ -102,7 +80,7 @@ fn connections(item: &SessionItem) -> Vec<String> {
     let note = |(kind, other): &(Connection, transcript::id::SessionId)| {
         let other = short(other.as_str());
         match kind {
-            Connection::CopiedFrom => format!("{} copied from {other}", entries(item.copied)),
+            Connection::CopiedFrom => format!("{} copied from {other}", show::entries(item.copied)),
             Connection::ForkedFrom => format!("forked from {other}"),
             Connection::ContinuedIn => format!("goes on in {other}"),
             Connection::Continues => format!("continues {other}"),
@@ -111,11 +89,6 @@ fn connections(item: &SessionItem) -> Vec<String> {
         }
     };
     item.connections.iter().map(note).collect()
-}
-
-/// `1 entry`, `12 entries`.
-pub fn entries(number: usize) -> String {
-    if number == 1 { "1 entry".into() } else { format!("{} entries", count(number as u64)) }
 }
 
 /// What the level hides, and how to see it.

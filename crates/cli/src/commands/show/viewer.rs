@@ -15,7 +15,7 @@ use transcript::source::Source;
 use transcript::time::Time;
 
 use super::page::{Block, Fold, Page};
-use super::{body, call, head};
+use super::{body, call};
 use crate::error::{CliError, Talk};
 use crate::read;
 use crate::sessions::OpenSession;
@@ -218,7 +218,7 @@ impl<'a> Viewer<'a> {
             self.page.enter();
             self.agent_head(&format!(
                 "subagent in the same file · {}",
-                head::entries(nodes.len())
+                show::entries(nodes.len())
             ))?;
             let agent = format!("inline-{}", stage.opened.number(root).unwrap_or(0));
             let result = self.show(Stage { agent: Some(&agent), ..stage }, &nodes, &[]);

@@ -145,11 +145,11 @@ pub fn counted(number: usize, one: &str) -> String {
 }
 
 #[cfg(test)]
-pub mod tests {
+mod tests {
     use super::*;
 
     /// Wednesday 2026-05-06 14:20 in a zone two hours east of Greenwich.
-    pub fn clock() -> Clock {
+    fn clock() -> Clock {
         let now: Timestamp = "2026-05-06T12:20:00Z".parse().expect("a time");
         Clock { now: now.to_zoned(TimeZone::fixed(jiff::tz::offset(2))) }
     }

@@ -1,0 +1,88 @@
+//! What a call is about, in words that all doors share.
+
+use transcript::entry::tool::{Hunk, mcp_name};
+use transcript::json::Raw;
+
+use crate::record::{CallRecord, Outcome};
+
+/// `mcp__github__create_issue` as `github · create_issue`.
+pub fn tool_name(tool: &str) -> String {
+    match mcp_name(tool) {
+        Some((server, name)) => format!("{server} · {name}"),
+        None if tool.is_empty() => "(no name)".into(),
+        None => tool.into(),
+    }
+}
+
+/// A todo list in a few words: how far it is and what is being done.
+pub fn todos(call: &CallRecord) -> Option<String> {
+    if call.tool != "TodoWrite" {
+        return None;
+    }
+    let input = Raw::new(call.input.as_bytes()).ok()?;
+    let (mut done, mut all, mut now) = (0, 0, None);
+    for item in input.get("todos")?.items() {
+        all += 1;
+        match item.string("status").as_deref() {
+            Some("completed") => done += 1,
+            Some("in_progress") => now = item.string("activeForm").or(item.string("content")),
+            _ => {}
+        }
+    }
+    let now = now.map(|now| format!(": {now}")).unwrap_or_default();
+    Some(format!("{done} of {all} done{now}"))
+}
+
+/// What a person chose, out of the sentence that tells the model: `"question"="answer"`.
+pub fn answers(text: &str) -> Vec<&str> {
+    let answer = |rest: &'_ str| -> Option<usize> {
+        [rest.find("\", \""), rest.find("\". You can"), rest.rfind('"')].into_iter().flatten().min()
+    };
+    let starts = text.match_indices("\"=\"").map(|(at, mark)| at + mark.len());
+    starts.filter_map(|at| Some(&text[at..at + answer(&text[at..])?])).collect()
+}
+
+/// Whether a person did not allow the call.
+pub fn is_rejected(outcome: &Outcome) -> bool {
+    let begins =
+        |text: &str| text.starts_with("The user doesn't want to proceed with this tool use");
+    outcome.is_error && outcome.text.as_deref().is_some_and(begins)
+}
+
+/// An error without the tag around it.
+pub fn error_text(text: &str) -> &str {
+    let inside = text.trim().strip_prefix("<tool_use_error>");
+    inside.and_then(|t| t.strip_suffix("</tool_use_error>")).unwrap_or(text)
+}
+
+/// What an edit's input says it wrote, where there is no patch.
+pub fn written(input: &str) -> Vec<Hunk> {
+    let Ok(input) = Raw::new(input.as_bytes()) else { return Vec::new() };
+    let edits: Vec<Raw<'_>> = match input.get("edits") {
+        Some(edits) => edits.items().collect(),
+        None => vec![input],
+    };
+    let marked = |edit: &Raw<'_>, keys: &[&str], mark: char| -> Vec<String> {
+        let text = keys.iter().find_map(|key| edit.string(key));
+        text.map_or_else(Vec::new, |text| text.lines().map(|l| format!("{mark}{l}")).collect())
+    };
+    let hunk = |edit: &Raw<'_>| {
+        let mut lines = marked(edit, &["old_string", "old_source"], '-');
+        lines.extend(marked(edit, &["new_string", "new_source", "content"], '+'));
+        Hunk { old_start: 1, new_start: 1, lines }
+    };
+    edits.iter().map(hunk).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_of_a_person() {
+        let text = r#"User has answered your questions: "Where?"="Settings", "How?"="say "hi", then". You can now continue"#;
+        assert_eq!(answers(text), ["Settings", "say \"hi\", then"]);
+        assert!(answers("no answer").is_empty());
+        assert_eq!(answers(r#""Q"="A""#), ["A"]);
+    }
+}
