@@ -15,6 +15,7 @@ pub mod log;
 pub mod plan;
 pub mod price;
 pub mod record;
+pub mod redact;
 pub mod related;
 pub mod show;
 pub mod storage;

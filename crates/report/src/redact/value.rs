@@ -1,0 +1,166 @@
+//! What a value looks like: random, or something that is no secret at all.
+
+/// Bits per character, by how often each byte stands in it.
+pub fn entropy(value: &[u8]) -> f64 {
+    let mut counts = [0_u32; 256];
+    value.iter().for_each(|&b| counts[usize::from(b)] += 1);
+    let total = value.len() as f64;
+    let bits = |&count: &u32| {
+        let share = f64::from(count) / total;
+        -share * share.log2()
+    };
+    counts.iter().filter(|&&count| count > 0).map(bits).sum()
+}
+
+/// Letters and digits both.
+pub fn is_mixed(value: &[u8]) -> bool {
+    value.iter().any(u8::is_ascii_digit) && value.iter().any(u8::is_ascii_alphabetic)
+}
+
+/// How often the kind of character changes, from 0 to 1: often in what was drawn by lot, seldom in
+/// names made of words.
+pub fn changes(value: &[u8]) -> f64 {
+    let kind = |b: u8| match b {
+        b'a'..=b'z' => 0,
+        b'A'..=b'Z' => 1,
+        b'0'..=b'9' => 2,
+        _ => 3,
+    };
+    let pairs = value.windows(2).filter(|pair| kind(pair[0]) != 3 && kind(pair[1]) != 3);
+    let changed = pairs.filter(|pair| kind(pair[0]) != kind(pair[1])).count();
+    changed as f64 / value.len().max(1) as f64
+}
+
+/// The longest piece without a separator.
+pub fn longest_piece(value: &[u8]) -> usize {
+    value.split(|b| !b.is_ascii_alphanumeric()).map(<[u8]>::len).max().unwrap_or(0)
+}
+
+/// Only hexadecimal digits, of one case.
+pub fn is_hex(value: &[u8]) -> bool {
+    let lower = |b: &u8| matches!(b, b'0'..=b'9' | b'a'..=b'f');
+    let upper = |b: &u8| matches!(b, b'0'..=b'9' | b'A'..=b'F');
+    value.iter().all(lower) || value.iter().all(upper)
+}
+
+/// 8-4-4-4-12 hexadecimal digits.
+pub fn is_uuid(value: &[u8]) -> bool {
+    let digits = |(at, b): (usize, &u8)| match at {
+        8 | 13 | 18 | 23 => *b == b'-',
+        _ => b.is_ascii_hexdigit(),
+    };
+    value.len() == 36 && value.iter().enumerate().all(digits)
+}
+
+/// Words of people who show where a secret would stand.
+const STAND_INS: [&str; 25] = [
+    "example",
+    "placeholder",
+    "your",
+    "changeme",
+    "change-me",
+    "change_me",
+    "dummy",
+    "sample",
+    "fake",
+    "redacted",
+    "insert",
+    "replace",
+    "xxxx",
+    "****",
+    "....",
+    "todo",
+    "foobar",
+    "foo-bar",
+    "abcdef",
+    "123456789",
+    "0000000",
+    "process.env",
+    "os.environ",
+    "getenv",
+    "localhost",
+];
+/// How values begin that are looked up or put in later.
+const VARIABLES: [&str; 5] = ["$", "{", "<", "#{", "%("];
+/// How values begin that are no secrets.
+const BEGINNINGS: [&str; 14] = [
+    "@", "/", "./", "../", "~/", "http", "data:", "sha1-", "sha256", "sha384", "sha512", "md5",
+    "file:", "0x0000",
+];
+
+/// Whether a value only shows where a secret would stand.
+pub fn is_stand_in(value: &[u8]) -> bool {
+    let lower = value.to_ascii_lowercase();
+    let has = |part: &str| memchr::memmem::find(&lower, part.as_bytes()).is_some();
+    VARIABLES.iter().any(|begin| lower.starts_with(begin.as_bytes()))
+        || STAND_INS.iter().any(|part| has(part))
+        || has("${")
+        || has("{{")
+        || is_dull(value)
+}
+
+/// Whether a value is well known to be no secret: a stand-in, a path, an address, a checksum with
+/// its name, a UUID.
+pub fn is_harmless(value: &[u8]) -> bool {
+    let begins = |with: &&str| {
+        value.get(..with.len()).is_some_and(|v| v.eq_ignore_ascii_case(with.as_bytes()))
+    };
+    BEGINNINGS.iter().any(begins)
+        || memchr::memmem::find(value, b"://").is_some()
+        || is_uuid(value)
+        || is_stand_in(value)
+}
+
+/// Three different characters or fewer.
+fn is_dull(value: &[u8]) -> bool {
+    let mut seen: Vec<u8> = value.to_vec();
+    seen.sort_unstable();
+    seen.dedup();
+    seen.len() <= 3
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entropy_of_known_texts() {
+        assert_eq!(entropy(b"aaaa"), 0.0);
+        assert_eq!(entropy(b"abab"), 1.0);
+        assert_eq!(entropy(b"abcdefgh"), 3.0);
+        assert_eq!(entropy(b""), 0.0);
+    }
+
+    #[test]
+    fn kinds_of_values() {
+        assert!(is_hex(b"00ff") && is_hex(b"00FF") && !is_hex(b"0fF") && !is_hex(b"0g"));
+        assert!(is_uuid(b"123e4567-e89b-12d3-a456-426614174000"));
+        assert!(!is_uuid(b"123e4567-e89b-12d3-a456-42661417400"));
+        assert!(is_mixed(b"a1") && !is_mixed(b"ab") && !is_mixed(b"12"));
+        assert_eq!(longest_piece(b"ab-cdef_g"), 4);
+        assert_eq!(changes(b"aA1a"), 0.75);
+        assert_eq!(changes(b"snake_case"), 0.0);
+    }
+
+    #[test]
+    fn what_stands_for_a_secret_is_none() {
+        for value in [
+            "<your-key>",
+            "${TOKEN}",
+            "$TOKEN",
+            "process.env.KEY",
+            "xxxxxxxxxxxx",
+            "YOUR_API_KEY",
+            "{{ secrets.KEY }}",
+            "/etc/ssl/key1.pem",
+            "https://a.b/c1",
+            "sha512-abc123==",
+            "aaaabbbb",
+            "123e4567-e89b-12d3-a456-426614174000",
+            "data:image/png;base64,iVBOR",
+        ] {
+            assert!(is_harmless(value.as_bytes()), "{value}");
+        }
+        assert!(!is_harmless(b"q8Zr2LmT5vWx"));
+    }
+}
