@@ -100,6 +100,11 @@ enum Change {
 }
 
 impl Change {
+    /// Whether it may have stood in the way of another.
+    fn may_hide(&self) -> bool {
+        matches!(self, Self::Secret(hit) if hit.rule != EMAIL_AT)
+    }
+
     fn range(&self) -> &Range<usize> {
         match self {
             Self::Secret(hit) => &hit.range,
@@ -125,6 +130,9 @@ impl<'r> Redactor<'r> {
             let stand_ins = self.stand_ins(&text, &changes, at);
             let ranges = changes.iter().map(|change| on_chars(&text, change.range()));
             text = Cow::Owned(replaced(&text, ranges.zip(stand_ins)));
+            if !changes.iter().any(Change::may_hide) {
+                break;
+            }
         }
         text
     }
@@ -141,6 +149,7 @@ impl<'r> Redactor<'r> {
                 break;
             }
             let stand_ins = self.stand_ins(text, &changes, at);
+            let may_hide = changes.iter().any(Change::may_hide);
             let mut strings = Strings::new(&line);
             let mut in_line = Vec::new();
             for (change, stand_in) in changes.iter().zip(stand_ins) {
@@ -154,6 +163,9 @@ impl<'r> Redactor<'r> {
                 break;
             }
             line = Cow::Owned(replaced(&line, in_line.into_iter()));
+            if !may_hide {
+                break;
+            }
         }
         line
     }
@@ -253,6 +265,12 @@ fn replaced(text: &str, changes: impl Iterator<Item = (Range<usize>, String)>) -
     }
     out.push_str(&text[from..]);
     out
+}
+
+/// Where something would be taken out of a text, and by which rule.
+pub fn places<'r>(rules: &'r Rules, text: &str) -> Vec<(Range<usize>, &'r Rule)> {
+    let hits = find(rules, text.as_bytes());
+    hits.into_iter().map(|hit| (on_chars(text, &hit.range), rules.get(hit.rule))).collect()
 }
 
 /// Where something of a private key is left in a text or a line of JSON. An export with such a

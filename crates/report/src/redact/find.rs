@@ -102,6 +102,13 @@ impl Search<'_> {
         if limits.before > 0 && !self.is_free_before(whole.start()) {
             return None;
         }
+        let is_allowed = |allow: &Lazy| {
+            let input = Input::new(self.text).span(whole.start()..to).anchored(Anchored::Yes);
+            allow.get().is_match(input)
+        };
+        if limits.allow.as_ref().is_some_and(is_allowed) {
+            return None;
+        }
         let mut secret = whole.range();
         if regex.captures_len() > 1 {
             let mut captures = regex.create_captures();

@@ -29,14 +29,19 @@ impl Judge {
     /// Whether what is assigned is a secret.
     pub fn finds(self, text: &[u8], found: &Assigned) -> bool {
         let value = &text[found.value.clone()];
+        let quoted = found.is_quoted;
         let can_be = match self {
-            Self::Password => is_password(value, found.is_quoted),
-            Self::Secret => is_made(value, if found.is_quoted { 12 } else { 16 }, 3.0, 0.15),
+            Self::Password => is_password(value, quoted),
+            Self::Secret => is_made(value, if quoted { 12 } else { 16 }, 3.0, 0.15),
             Self::Token => {
-                is_made(value, if found.is_quoted { 16 } else { 20 }, 3.3, 0.25) && !is_hash(value)
+                is_made(value, if quoted { 16 } else { 20 }, 3.3, 0.25) && !is_hash(value)
             }
         };
-        can_be && !names_other(self, text, &found.name) && !value::is_harmless(value)
+        can_be
+            && (quoted && self != Self::Token || !value::is_identifier(value))
+            && (quoted || !value::is_number(value))
+            && !names_other(self, text, &found.name)
+            && !value::is_harmless(value)
     }
 }
 
@@ -58,7 +63,7 @@ fn has_variety(value: &[u8], changes: f64) -> bool {
     let digits = value.iter().filter(|b| b.is_ascii_digit()).count();
     let both_cases = has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase);
     let changes = match digits {
-        0 if both_cases && value.len() >= 20 => 0.38,
+        0 if both_cases && value.len() >= 20 => 0.42,
         1 if both_cases => 0.3,
         0 | 1 => return false,
         _ if !has(u8::is_ascii_alphabetic) => return false,
@@ -83,9 +88,13 @@ fn is_password(value: &[u8], is_quoted: bool) -> bool {
         && value::entropy(value) >= 2.8
 }
 
-/// Commits and checksums.
+/// Commits and checksums, also with words before them, as caches name what they keep.
 fn is_hash(value: &[u8]) -> bool {
-    matches!(value.len(), 32 | 40 | 56 | 64 | 96 | 128) && value::is_hex(value)
+    let mut pieces: Vec<&[u8]> = value.split(|b| !b.is_ascii_alphanumeric()).collect();
+    pieces.sort_by_key(|piece| piece.len());
+    let longest = pieces.pop().unwrap_or(value);
+    let is_alone = pieces.last().is_none_or(|next| next.len() < 12);
+    is_alone && longest.len() >= 32 && value::is_hex(longest)
 }
 
 /// Parts of names that make them names of something else.
@@ -164,6 +173,7 @@ mod tests {
     fn hashes_beside_weak_words_stay() {
         let hash = "da39a3ee5e6b4b0d3255bfef95601890afd80709";
         assert!(!finds(Judge::Token, "key", &format!("key = \"{hash}\"")));
+        assert!(!finds(Judge::Token, "key", &format!("key: linux-x86_64-v2-{hash}")));
         assert!(finds(Judge::Secret, "secret", &format!("secret = \"{hash}\"")));
         assert!(!finds(Judge::Secret, "secret", &format!("secret_hash = \"{hash}\"")));
     }

@@ -78,6 +78,8 @@ pub(super) struct Limits {
     pub is_mixed: bool,
     /// Bits per character that it must have.
     pub entropy: f64,
+    /// A match like this is none.
+    pub allow: Option<Lazy>,
     /// Only lines of environment files and the like, where any value counts.
     pub is_env: bool,
 }
@@ -142,6 +144,7 @@ struct FileRule {
     entropy: f64,
     #[serde(default)]
     env: bool,
+    allow: Option<String>,
     examples: Vec<String>,
 }
 
@@ -238,6 +241,7 @@ impl Rule {
             is_free: file.free.unwrap_or(true),
             is_mixed: file.mixed,
             entropy: file.entropy,
+            allow: file.allow.map(Lazy::new),
             is_env: file.env,
         };
         Self {
@@ -304,6 +308,7 @@ mod tests {
         let rules = Rules::built_in();
         assert!(rules.iter().count() >= 150);
         for rule in rules.iter() {
+            assert!(rule.limits.allow.iter().all(|allow| allow.get().pattern_len() == 1));
             if let Shape::Pattern(lazy) | Shape::Value(lazy) = &rule.shape {
                 assert!(lazy.get().captures_len() <= 2, "{}: one secret", rule.id);
             }

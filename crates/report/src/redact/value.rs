@@ -36,6 +36,34 @@ pub fn longest_piece(value: &[u8]) -> usize {
     value.split(|b| !b.is_ascii_alphanumeric()).map(<[u8]>::len).max().unwrap_or(0)
 }
 
+/// Whether it is a name of a program: `CamelCase` or `CAPITALS_9`. Letters drawn by lot make no
+/// such runs of small ones, and more of large ones.
+pub fn is_identifier(value: &[u8]) -> bool {
+    let count = |is: fn(&u8) -> bool| value.iter().filter(|b| is(b)).count();
+    let runs = |is: fn(&u8) -> bool, least: usize| {
+        value.split(|b| !is(b)).filter(|run| run.len() >= least).count()
+    };
+    let (lower, upper) = (count(u8::is_ascii_lowercase), count(u8::is_ascii_uppercase));
+    let is_wordy = 10 * lower >= 26 * runs(u8::is_ascii_lowercase, 1);
+    let is_camel = upper > 0
+        && is_wordy
+        && runs(u8::is_ascii_digit, 1) <= 1
+        && runs(u8::is_ascii_uppercase, 2) <= 1;
+    let is_constant = lower == 0 && upper > 0 && value.contains(&b'_');
+    let is_snake = upper == 0 && value.contains(&b'_') && is_wordy;
+    value.iter().all(|b| b.is_ascii_alphanumeric() || b"_:.-".contains(b))
+        && (is_camel || is_constant || is_snake)
+}
+
+/// Whether it is a number as programs have it: `-12i32`, `0xC000_027A`.
+pub fn is_number(value: &[u8]) -> bool {
+    let digits = value.strip_prefix(b"-").unwrap_or(value);
+    let is_tail = |b: &u8| b.is_ascii_hexdigit() || b"_uisz.xl".contains(&b.to_ascii_lowercase());
+    let is_hex = digits.starts_with(b"0x");
+    let decimals = digits.iter().take_while(|b| b.is_ascii_digit() || **b == b'_').count();
+    is_hex && digits.iter().all(is_tail) || decimals > 0 && digits.len() - decimals <= 4
+}
+
 /// Only hexadecimal digits, of one case.
 pub fn is_hex(value: &[u8]) -> bool {
     let lower = |b: &u8| matches!(b, b'0'..=b'9' | b'a'..=b'f');
@@ -80,6 +108,11 @@ const STAND_INS: [&str; 25] = [
     "getenv",
     "localhost",
 ];
+/// Words that stand for a password, or are one that everybody knows.
+const WORDS: [&str; 14] = [
+    "password", "passwd", "pass", "secret", "pwd", "user", "username", "postgres", "root", "admin",
+    "test", "guest", "mysql", "token",
+];
 /// How values begin that are looked up or put in later.
 const VARIABLES: [&str; 5] = ["$", "{", "<", "#{", "%("];
 /// How values begin that are no secrets.
@@ -96,6 +129,7 @@ pub fn is_stand_in(value: &[u8]) -> bool {
         || STAND_INS.iter().any(|part| has(part))
         || has("${")
         || has("{{")
+        || WORDS.iter().any(|word| lower == word.as_bytes())
         || is_dull(value)
 }
 
@@ -140,6 +174,22 @@ mod tests {
         assert_eq!(longest_piece(b"ab-cdef_g"), 4);
         assert_eq!(changes(b"aA1a"), 0.75);
         assert_eq!(changes(b"snake_case"), 0.0);
+    }
+
+    #[test]
+    fn names_of_programs() {
+        for name in
+            ["ShortBoxSliceIntoIter", "X509HardwareKeyUsageFlags", "ERRLOG2_BASE", "read_key_2"]
+        {
+            assert!(is_identifier(name.as_bytes()), "{name}");
+        }
+        for number in ["0xC000027A_u32", "-2146368492i32", "1_000_000_000"] {
+            assert!(is_number(number.as_bytes()), "{number}");
+        }
+        assert!(!is_number(b"12ab34cd"));
+        for value in ["k8Xq2Lm9TzR4vB7nW1pC", "q8z2x7v5k1m9", "d41d8cd98f00b204e980"] {
+            assert!(!is_identifier(value.as_bytes()), "{value}");
+        }
     }
 
     #[test]
