@@ -25,6 +25,7 @@ pub mod sample;
 #[cfg(test)]
 mod tests;
 mod value;
+mod words;
 
 pub use rules::{Rule, Rules};
 

@@ -1,11 +1,10 @@
 //! Finding what is secret in one text.
 //!
-//! One automaton of all keywords reads the text; only at its hits something is looked at, and
-//! never further than a rule's window. So the time is linear, whatever the text.
+//! The text is read once for all keywords; only at their hits something is looked at, and never
+//! further than a rule's window. So the time is linear, whatever the text.
 
 use std::ops::Range;
 
-use aho_corasick::Match;
 use regex_automata::{Anchored, Input};
 
 use super::assigned::{Assigned, Run, assigned};
@@ -28,11 +27,11 @@ pub struct Hit {
 /// Everything in a text, in order and apart from each other.
 pub fn find(rules: &Rules, text: &[u8]) -> Vec<Hit> {
     let mut search = Search { rules, text, run: Run::default(), hits: Vec::new(), skip: 0 };
-    for word in rules.words.find_overlapping_iter(text) {
-        if word.start() >= search.skip {
-            search.at(word);
+    rules.words.find(text, |which, word| {
+        if word.start >= search.skip {
+            search.at(rules.targets[which], word);
         }
-    }
+    });
     apart(rules, search.hits)
 }
 
@@ -46,16 +45,16 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    fn at(&mut self, word: Match) {
-        match self.rules.targets[word.pattern().as_usize()] {
-            Target::Placeholder => self.skip = placeholder(self.rules, self.text, word.end()),
+    fn at(&mut self, target: Target, word: Range<usize>) {
+        match target {
+            Target::Placeholder => self.skip = placeholder(self.rules, self.text, word.end),
             Target::PrivateKey => self.private_key(word),
             Target::Rule(index) => self.rule(index, word),
         }
     }
 
-    fn private_key(&mut self, word: Match) {
-        if let Some(block) = pem::block(self.text, word.range()) {
+    fn private_key(&mut self, word: Range<usize>) {
+        if let Some(block) = pem::block(self.text, word) {
             self.skip = block.range.end;
             self.hits.push(Hit {
                 range: block.range,
@@ -65,13 +64,13 @@ impl Search<'_> {
         }
     }
 
-    fn rule(&mut self, index: usize, word: Match) {
+    fn rule(&mut self, index: usize, word: Range<usize>) {
         let rule = self.rules.get(index);
         let found = match &rule.shape {
             Shape::Pattern(pattern) => self.pattern(index, pattern, word),
             Shape::Value(pattern) => self.value(index, pattern, word),
             Shape::Net(judge) => {
-                let found = assigned(self.text, word.range(), Judge::MOST, &mut self.run);
+                let found = assigned(self.text, word, Judge::MOST, &mut self.run);
                 found.filter(|found| judge.finds(self.text, found)).map(|found| found.value)
             }
             Shape::Code => None,
@@ -88,13 +87,13 @@ impl Search<'_> {
         memchr::memmem::find(&self.text[range.start..end], mark).is_some()
     }
 
-    fn pattern(&self, index: usize, pattern: &Lazy, word: Match) -> Option<Range<usize>> {
+    fn pattern(&self, index: usize, pattern: &Lazy, word: Range<usize>) -> Option<Range<usize>> {
         let limits = &self.rules.get(index).limits;
-        if limits.before == 0 && !limits.is_inside && !self.is_free_before(word.start()) {
+        if limits.before == 0 && !limits.is_inside && !self.is_free_before(word.start) {
             return None;
         }
-        let from = word.start() - limits.before.min(word.start());
-        let to = (word.start() + limits.window).min(self.text.len());
+        let from = word.start - limits.before.min(word.start);
+        let to = (word.start + limits.window).min(self.text.len());
         let anchored = if limits.before == 0 { Anchored::Yes } else { Anchored::No };
         let input = Input::new(self.text).span(from..to).anchored(anchored);
         let regex = pattern.get();
@@ -129,10 +128,9 @@ impl Search<'_> {
         self.text[end..].iter().take_while(is_token).count()
     }
 
-    fn value(&mut self, index: usize, pattern: &Lazy, word: Match) -> Option<Range<usize>> {
+    fn value(&mut self, index: usize, pattern: &Lazy, word: Range<usize>) -> Option<Range<usize>> {
         let limits = &self.rules.get(index).limits;
-        let Assigned { name, value, .. } =
-            assigned(self.text, word.range(), limits.window, &mut self.run)?;
+        let Assigned { name, value, .. } = assigned(self.text, word, limits.window, &mut self.run)?;
         let is_lower = |b: &u8| b.is_ascii_lowercase();
         if limits.is_env && self.text[name].iter().any(is_lower) {
             return None;

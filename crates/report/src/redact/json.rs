@@ -71,45 +71,47 @@ fn escape(raw: &str) -> (char, usize) {
 #[derive(Debug)]
 pub struct Strings<'a> {
     raw: &'a [u8],
-    at: usize,
+    /// The next quote that begins or ends a string; the end of the line if there is none.
+    quote: usize,
     is_inside: bool,
 }
 
 impl<'a> Strings<'a> {
     /// From the beginning of a line on.
     pub fn new(raw: &'a str) -> Self {
-        Self { raw: raw.as_bytes(), at: 0, is_inside: false }
+        let raw = raw.as_bytes();
+        Self { raw, quote: quote(raw, 0), is_inside: false }
     }
 
     /// What of a range is in one string, or in one value without quotes, and which of both. Ranges
     /// are asked for in order.
     pub fn within(&mut self, range: Range<usize>) -> (Range<usize>, bool) {
-        while let Some(quote) = self.quote().filter(|quote| *quote < range.start) {
+        while self.quote < range.start {
             self.is_inside = !self.is_inside;
-            self.at = quote + 1;
+            self.quote = quote(self.raw, self.quote + 1);
         }
-        let is_inside = self.is_inside;
         let ends = |b: &u8| matches!(b, b'"' | b',' | b':' | b'{' | b'}' | b'[' | b']' | b' ');
-        let end = if is_inside {
-            self.quote().unwrap_or(range.end)
+        let end = if self.is_inside {
+            self.quote
         } else {
             let found = self.raw[range.clone()].iter().position(ends);
             found.map_or(range.end, |at| range.start + at)
         };
-        (range.start..end.min(range.end), is_inside)
+        (range.start..end.min(range.end), self.is_inside)
     }
+}
 
-    /// The next quote that begins or ends a string.
-    fn quote(&self) -> Option<usize> {
-        let mut at = self.at;
-        loop {
-            at += memchr::memchr2(b'"', b'\\', &self.raw[at.min(self.raw.len())..])?;
-            if self.raw[at] == b'"' {
-                return Some(at);
-            }
-            at += 2;
+/// The next quote from `from` on that is not escaped.
+fn quote(raw: &[u8], from: usize) -> usize {
+    let mut at = from;
+    while let Some(step) = raw.get(at..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {
+        at += step;
+        if raw[at] == b'"' {
+            return at;
         }
+        at += 2;
     }
+    raw.len()
 }
 
 #[cfg(test)]

@@ -1,17 +1,17 @@
 //! The shapes of secrets: read from a data file, compiled when they are first needed.
 //!
-//! All keywords of all rules are one automaton that reads a text once. A pattern is compiled at
-//! its keyword's first hit: most texts never need one.
+//! All keywords of all rules are one set, looked for in one pass. A pattern is compiled at its
+//! keyword's first hit: most texts never need one.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex_automata::meta::Regex;
 use regex_automata::util::syntax;
 use serde::Deserialize;
 
 use super::net::Judge;
+use super::words::Words;
 
 const BUILT_IN: &str = include_str!("rules.json");
 /// The ids of what has no line in the data file.
@@ -30,8 +30,8 @@ pub(super) const MARK: &str = "[redacted:";
 pub struct Rules {
     rules: Vec<Rule>,
     by_id: HashMap<String, usize>,
-    pub(super) words: AhoCorasick,
-    /// What each word of the automaton brings into play.
+    pub(super) words: Words,
+    /// What each word brings into play.
     pub(super) targets: Vec<Target>,
 }
 
@@ -208,9 +208,7 @@ impl Rules {
             }
             rules.push(Rule::of_net(net));
         }
-        let mut builder = AhoCorasick::builder();
-        builder.ascii_case_insensitive(true).kind(Some(AhoCorasickKind::DFA)).prefilter(false);
-        let words = builder.build(words).expect("words of a small file fit an automaton");
+        let words = Words::new(words);
         let by_id = rules.iter().enumerate().map(|(at, rule)| (rule.id.clone(), at)).collect();
         Self { rules, by_id, words, targets }
     }
@@ -295,7 +293,7 @@ mod tests {
             assert!(ids.insert(&rule.id), "{} stands twice", rule.id);
             assert!(rule.pattern.is_some() != rule.value.is_some(), "{}", rule.id);
             assert!(!rule.keywords.is_empty() && !rule.examples.is_empty(), "{}", rule.id);
-            assert!(rule.keywords.iter().all(|word| word.len() > 1), "{}", rule.id);
+            assert!(rule.keywords.iter().all(|word| word.len() > 2), "{}", rule.id);
             assert!(!rule.description.is_empty() && !rule.family.is_empty(), "{}", rule.id);
         }
         assert!(file.net.iter().all(|net| ids.insert(&net.id)), "the net has names of its own");
