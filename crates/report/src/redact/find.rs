@@ -65,6 +65,9 @@ impl Search<'_> {
     }
 
     fn rule(&mut self, index: usize, word: Range<usize>) {
+        if self.is_covered(index, word.start) {
+            return;
+        }
         let rule = self.rules.get(index);
         let found = match &rule.shape {
             Shape::Pattern(pattern) => self.pattern(index, pattern, word),
@@ -78,6 +81,13 @@ impl Search<'_> {
         if let Some(range) = found.filter(|range| !self.is_done(range)) {
             self.hits.push(Hit { range, rule: index, body: None });
         }
+    }
+
+    /// Whether the rule has just found something that goes on here: what it would find now is a
+    /// part of that.
+    fn is_covered(&self, index: usize, at: usize) -> bool {
+        let mut last = self.hits.iter().rev().take(4);
+        last.any(|hit| hit.rule == index && hit.range.contains(&at))
     }
 
     /// Whether a placeholder stands there.

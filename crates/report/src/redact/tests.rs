@@ -145,7 +145,7 @@ fn no_private_key_is_left_wherever_it_is_cut() {
             for out in [&out, &json] {
                 assert_eq!(residue(rules, out), None, "{from}..{to}: {out}");
             }
-            let has_marker = text.contains("-----BEGIN") || text.contains("-----END");
+            let has_marker = text.contains("PRIVATE KEY-----");
             if has_marker && to - from > 200 {
                 assert!(out.contains("[redacted:private-key:1]"), "{from}..{to}: {out}");
             }
@@ -271,11 +271,14 @@ fn hostile() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// In an unoptimised build a tenth of what the measure asks for.
-const HOSTILE: usize = if cfg!(debug_assertions) { 1_000_000 } else { 10_000_000 };
+/// Far more than any of them takes, far less than what is not linear would.
+const LONG: Duration = Duration::from_secs(10);
+/// An unoptimised build is some fifty times slower.
+const HOSTILE: usize = if cfg!(debug_assertions) { 200_000 } else { 10_000_000 };
 
 #[test]
 fn no_text_takes_long() {
+    let mut slow = Vec::new();
     for (name, text) in hostile() {
         let redactor = Redactor::new(Rules::built_in(), Options { emails: true, homes: true });
         for json in [false, true] {
@@ -284,9 +287,10 @@ fn no_text_takes_long() {
             drop(out);
             residue(Rules::built_in(), &text);
             let took = started.elapsed();
-            assert!(took < Duration::from_secs(20), "{name}, {json}: {took:?}");
+            slow.extend((took > LONG).then(|| format!("{name}, {json}: {took:?}")));
         }
     }
+    assert!(slow.is_empty(), "{slow:?}");
 }
 
 /// Characters that secrets, names and quotes are made of.
