@@ -94,26 +94,6 @@ impl std::fmt::Debug for State {
     }
 }
 
-/// Something to be replaced.
-enum Change {
-    Secret(Hit),
-    Home(Range<usize>),
-}
-
-impl Change {
-    /// Whether it may have stood in the way of another.
-    fn may_hide(&self) -> bool {
-        matches!(self, Self::Secret(hit) if hit.rule != EMAIL_AT)
-    }
-
-    fn range(&self) -> &Range<usize> {
-        match self {
-            Self::Secret(hit) => &hit.range,
-            Self::Home(range) => range,
-        }
-    }
-}
-
 impl<'r> Redactor<'r> {
     /// A redactor that has seen nothing yet.
     pub fn new(rules: &'r Rules, options: Options) -> Self {
@@ -123,15 +103,19 @@ impl<'r> Redactor<'r> {
     /// A text without its secrets; itself if it has none.
     pub fn text<'t>(&self, text: &'t str, at: Place) -> Cow<'t, str> {
         let mut text = Cow::Borrowed(text);
+        // First, or a shorter path might be taken for a secret the next time.
+        let homes = self.homes(&text);
+        if !homes.is_empty() {
+            text = Cow::Owned(replaced(&text, homes.into_iter()));
+        }
         for _ in 0..PASSES {
-            let changes = self.changes(&text);
-            if changes.is_empty() {
+            let hits = self.hits(&text);
+            if hits.is_empty() {
                 break;
             }
-            let stand_ins = self.stand_ins(&text, &changes, at);
-            let ranges = changes.iter().map(|change| on_chars(&text, change.range()));
-            text = Cow::Owned(replaced(&text, ranges.zip(stand_ins)));
-            if !changes.iter().any(Change::may_hide) {
+            let may_hide = hits.iter().any(may_hide);
+            text = Cow::Owned(replaced(&text, self.stand_ins(&text, hits, at).into_iter()));
+            if !may_hide {
                 break;
             }
         }
@@ -142,28 +126,19 @@ impl<'r> Redactor<'r> {
     /// what is found is what [`Redactor::text`] finds in its texts, and what names beside them say.
     pub fn json<'t>(&self, line: &'t str, at: Place) -> Cow<'t, str> {
         let mut line = Cow::Borrowed(line);
+        let flat = self.options.homes.then(|| Flat::of(&line)).flatten();
+        let homes = self.homes(flat.as_ref().map_or(&line, |flat| &flat.text));
+        if let Some(shorter) = replaced_in_json(&line, flat.as_ref(), homes) {
+            line = Cow::Owned(shorter);
+        }
         for _ in 0..PASSES {
             let flat = Flat::of(&line);
             let text = flat.as_ref().map_or(&*line, |flat| &flat.text);
-            let changes = self.changes(text);
-            if changes.is_empty() {
-                break;
-            }
-            let stand_ins = self.stand_ins(text, &changes, at);
-            let may_hide = changes.iter().any(Change::may_hide);
-            let mut strings = Strings::new(&line);
-            let mut in_line = Vec::new();
-            for (change, stand_in) in changes.iter().zip(stand_ins) {
-                let range = on_chars(text, change.range());
-                let range = flat.as_ref().map_or(range.clone(), |flat| flat.raw(&range));
-                let (range, is_text) = strings.within(range);
-                let stand_in = if is_text { stand_in } else { format!("\"{stand_in}\"") };
-                in_line.extend((!range.is_empty()).then_some((range, stand_in)));
-            }
-            if in_line.is_empty() {
-                break;
-            }
-            line = Cow::Owned(replaced(&line, in_line.into_iter()));
+            let hits = self.hits(text);
+            let may_hide = hits.iter().any(may_hide);
+            let stand_ins = self.stand_ins(text, hits, at);
+            let Some(cleaner) = replaced_in_json(&line, flat.as_ref(), stand_ins) else { break };
+            line = Cow::Owned(cleaner);
             if !may_hide {
                 break;
             }
@@ -194,8 +169,17 @@ impl<'r> Redactor<'r> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The folders of users, and what stands for them.
+    fn homes(&self, text: &str) -> Vec<(Range<usize>, String)> {
+        if !self.options.homes {
+            return Vec::new();
+        }
+        let homes = person::homes(text.as_bytes()).into_iter();
+        homes.map(|range| (on_chars(text, &range), "~".into())).collect()
+    }
+
     /// What is to be replaced, in order and apart from each other.
-    fn changes(&self, text: &str) -> Vec<Change> {
+    fn hits(&self, text: &str) -> Vec<Hit> {
         let bytes = text.as_bytes();
         let mut hits = find(self.rules, bytes);
         if self.options.emails {
@@ -203,33 +187,26 @@ impl<'r> Redactor<'r> {
             hits.extend(person::emails(bytes).into_iter().map(email));
             hits = find::apart(self.rules, hits);
         }
-        let mut changes: Vec<Change> = hits.into_iter().map(Change::Secret).collect();
-        if self.options.homes {
-            let is_free = |home: &Range<usize>| {
-                let next = changes.partition_point(|change| change.range().end <= home.start);
-                changes.get(next).is_none_or(|change| home.end <= change.range().start)
-            };
-            let homes: Vec<_> = person::homes(bytes).into_iter().filter(is_free).collect();
-            changes.extend(homes.into_iter().map(Change::Home));
-            changes.sort_by_key(|change| change.range().start);
-        }
-        changes
+        hits
     }
 
-    /// What takes the place of each change.
-    fn stand_ins(&self, text: &str, changes: &[Change], at: Place) -> Vec<String> {
+    /// Where each hit is, and what takes its place.
+    fn stand_ins(&self, text: &str, hits: Vec<Hit>, at: Place) -> Vec<(Range<usize>, String)> {
         let mut state = self.state();
-        let stand_in = |change: &Change| match change {
-            Change::Home(_) => "~".into(),
-            Change::Secret(hit) => {
-                let secret = hit.body.as_deref().unwrap_or(&text.as_bytes()[hit.range.clone()]);
-                let (rule, number) = state.number(secret, hit.rule);
-                state.count(hit.rule, at);
-                format!("{MARK}{}:{number}]", self.rules.get(rule).id)
-            }
+        let stand_in = |hit: Hit| {
+            let secret = hit.body.as_deref().unwrap_or(&text.as_bytes()[hit.range.clone()]);
+            let (rule, number) = state.number(secret, hit.rule);
+            state.count(hit.rule, at);
+            let stand_in = format!("{MARK}{}:{number}]", self.rules.get(rule).id);
+            (on_chars(text, &hit.range), stand_in)
         };
-        changes.iter().map(stand_in).collect()
+        hits.into_iter().map(stand_in).collect()
     }
+}
+
+/// Whether a hit may have stood in the way of another.
+fn may_hide(hit: &Hit) -> bool {
+    hit.rule != EMAIL_AT
 }
 
 impl State {
@@ -266,6 +243,23 @@ fn replaced(text: &str, changes: impl Iterator<Item = (Range<usize>, String)>) -
     }
     out.push_str(&text[from..]);
     out
+}
+
+/// A line with ranges of its text replaced, each inside of its string; nothing if there are none.
+fn replaced_in_json(
+    line: &str,
+    flat: Option<&Flat>,
+    changes: Vec<(Range<usize>, String)>,
+) -> Option<String> {
+    let mut strings = Strings::new(line);
+    let in_line = |(range, stand_in): (Range<usize>, String)| {
+        let range = flat.map_or(range.clone(), |flat| flat.raw(&range));
+        let (range, is_text) = strings.within(range);
+        let stand_in = if is_text { stand_in } else { format!("\"{stand_in}\"") };
+        (!range.is_empty()).then_some((range, stand_in))
+    };
+    let changes: Vec<_> = changes.into_iter().filter_map(in_line).collect();
+    (!changes.is_empty()).then(|| replaced(line, changes.into_iter()))
 }
 
 /// Where something would be taken out of a text, and by which rule.

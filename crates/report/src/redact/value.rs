@@ -117,7 +117,7 @@ const WORDS: [&str; 14] = [
 const VARIABLES: [&str; 5] = ["$", "{", "<", "#{", "%("];
 /// How values begin that are no secrets.
 const BEGINNINGS: [&str; 14] = [
-    "@", "/", "./", "../", "~/", "http", "data:", "sha1-", "sha256", "sha384", "sha512", "md5",
+    "@", "/", "./", "../", "~", "http", "data:", "sha1-", "sha256", "sha384", "sha512", "md5",
     "file:", "0x0000",
 ];
 
@@ -141,6 +141,7 @@ pub fn is_harmless(value: &[u8]) -> bool {
     };
     BEGINNINGS.iter().any(begins)
         || memchr::memmem::find(value, b"://").is_some()
+        || memchr::memmem::find(value, b":\\").is_some()
         || is_uuid(value)
         || is_stand_in(value)
 }
