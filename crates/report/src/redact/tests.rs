@@ -115,6 +115,8 @@ fn what_only_looks_like_a_secret_stays() {
         "password = getpass.getpass(\"Password: \")",
         "AUTH_HEADER = \"X-Auth-Token\"",
         "cache-key: v2-node-modules-linux-x64-18",
+        "{{ key: \"MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE{A-Za-z0-9+/:86}==\" }}",
+        "Server(host=host, port=None, username=None, password=None)",
         "publicKey: \"{A-Za-z0-9+/:43}=\"",
         "E0507: cannot move out of `self.key` which is behind a mutable reference",
     ];

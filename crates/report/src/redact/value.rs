@@ -39,6 +39,7 @@ pub fn longest_piece(value: &[u8]) -> usize {
 /// Whether it is a name of a program: `CamelCase` or `CAPITALS_9`. Letters drawn by lot make no
 /// such runs of small ones, and more of large ones.
 pub fn is_identifier(value: &[u8]) -> bool {
+    let value = value.rsplit(|b| *b == b'.').next().unwrap_or(value);
     let count = |is: fn(&u8) -> bool| value.iter().filter(|b| is(b)).count();
     let runs = |is: fn(&u8) -> bool, least: usize| {
         value.split(|b| !is(b)).filter(|run| run.len() >= least).count()
@@ -109,16 +110,52 @@ const STAND_INS: [&str; 25] = [
     "localhost",
 ];
 /// Words that stand for a password, or are one that everybody knows.
-const WORDS: [&str; 14] = [
-    "password", "passwd", "pass", "secret", "pwd", "user", "username", "postgres", "root", "admin",
-    "test", "guest", "mysql", "token",
+const WORDS: [&str; 21] = [
+    "password",
+    "passwd",
+    "pass",
+    "secret",
+    "pwd",
+    "user",
+    "username",
+    "postgres",
+    "root",
+    "admin",
+    "test",
+    "guest",
+    "mysql",
+    "token",
+    "none",
+    "null",
+    "nil",
+    "true",
+    "false",
+    "undefined",
+    "string",
 ];
 /// How values begin that are looked up or put in later.
 const VARIABLES: [&str; 5] = ["$", "{", "<", "#{", "%("];
-/// How values begin that are no secrets.
-const BEGINNINGS: [&str; 14] = [
-    "@", "/", "./", "../", "~", "http", "data:", "sha1-", "sha256", "sha384", "sha512", "md5",
-    "file:", "0x0000",
+/// How values begin that are no secrets; the last ones are public keys.
+const BEGINNINGS: [&str; 19] = [
+    "@",
+    "/",
+    "./",
+    "../",
+    "~",
+    "http",
+    "data:",
+    "sha1-",
+    "sha256",
+    "sha384",
+    "sha512",
+    "md5",
+    "file:",
+    "0x0000",
+    "MFkwEwYHKoZIzj0",
+    "MIIBIjANBgkqhkiG9w0",
+    "MIICIjANBgkqhkiG9w0",
+    "MCowBQYDK2Vw",
+    "ssh-",
 ];
 
 /// Whether a value only shows where a secret would stand.
@@ -179,9 +216,13 @@ mod tests {
 
     #[test]
     fn names_of_programs() {
-        for name in
-            ["ShortBoxSliceIntoIter", "X509HardwareKeyUsageFlags", "ERRLOG2_BASE", "read_key_2"]
-        {
+        for name in [
+            "ShortBoxSliceIntoIter",
+            "X509HardwareKeyUsageFlags",
+            "ERRLOG2_BASE",
+            "ed25519.Ed25519PrivateKey",
+            "read_key_2",
+        ] {
             assert!(is_identifier(name.as_bytes()), "{name}");
         }
         for number in ["0xC000027A_u32", "-2146368492i32", "1_000_000_000"] {
