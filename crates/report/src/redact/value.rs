@@ -81,6 +81,8 @@ pub fn is_uuid(value: &[u8]) -> bool {
     value.len() == 36 && value.iter().enumerate().all(digits)
 }
 
+/// From this length on a short word may stand in a random value.
+const LONG: usize = 40;
 /// Words of people who show where a secret would stand.
 const STAND_INS: [&str; 25] = [
     "example",
@@ -163,11 +165,20 @@ pub fn is_stand_in(value: &[u8]) -> bool {
     let lower = value.to_ascii_lowercase();
     let has = |part: &str| memchr::memmem::find(&lower, part.as_bytes()).is_some();
     VARIABLES.iter().any(|begin| lower.starts_with(begin.as_bytes()))
-        || STAND_INS.iter().any(|part| has(part))
-        || has("${")
-        || has("{{")
+        || STAND_INS.iter().any(|word| says(&lower, word))
+        || ["${", "{{", "xxxxxxxx", "********"].iter().any(|part| has(part))
         || WORDS.iter().any(|word| lower == word.as_bytes())
         || is_dull(value)
+}
+
+/// Whether a word stands in a value: in a long one on its own, for there four letters may come
+/// together by chance.
+fn says(value: &[u8], word: &str) -> bool {
+    let is_end = |b: Option<&u8>| b.is_none_or(|b| !b.is_ascii_alphanumeric());
+    memchr::memmem::find_iter(value, word.as_bytes()).any(|at| {
+        let before = at.checked_sub(1).and_then(|at| value.get(at));
+        value.len() < LONG || is_end(before) && is_end(value.get(at + word.len()))
+    })
 }
 
 /// Whether a value is well known to be no secret: a stand-in, a path, an address, a checksum with
@@ -254,5 +265,8 @@ mod tests {
             assert!(is_harmless(value.as_bytes()), "{value}");
         }
         assert!(!is_harmless(b"q8Zr2LmT5vWx"));
+        let long = "k8Xq2Lm9TzfakeR4vB7nW1pCk8Xq2Lm9TzR4vB7nW1pC";
+        assert!(!is_harmless(long.as_bytes()));
+        assert!(is_harmless(format!("fake-{long}").as_bytes()));
     }
 }
