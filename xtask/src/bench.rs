@@ -11,6 +11,7 @@ pub mod measure;
 mod parse;
 mod race;
 mod record;
+mod redact;
 mod store;
 mod table;
 mod tool;
@@ -22,7 +23,7 @@ use record::Report;
 use testkit::Shape;
 use tool::Recount;
 
-const USAGE: &str = "usage: xtask bench [list|errors|parse|memory|tail|sync|again|archive|search|usage]... [--size 500MB] [--home DIR] [--runs 5] [--big]";
+const USAGE: &str = "usage: xtask bench [list|errors|parse|memory|tail|sync|again|archive|search|usage|redact]... [--size 500MB] [--home DIR] [--runs 5] [--big]";
 /// The home for `memory` and `tail`, and the one file in it that is nearly a third.
 const BIG: u64 = 5_000_000_000;
 const HUGE_FILE: u64 = 1_400_000_000;
@@ -37,10 +38,20 @@ const FEW: u64 = 100_000_000;
 pub fn run(args: &[String], here: &Path) -> Result<(), String> {
     let mut options = parse_args(args).map_err(|error| format!("{error}\n{USAGE}"))?;
     options.home = options.home.map(|home| here.join(home));
-    let recount = tool::recount()?;
+    let mut recount = None;
     let mut missed = Vec::new();
     for name in options.names() {
-        for report in one(name, &options, &recount)? {
+        let reports = match (name, &recount) {
+            ("parse", _) => each(&options, &[Shape::Seeds, Shape::Lean], |home| {
+                parse::parse(home, options.runs)
+            })?,
+            ("redact", _) => {
+                vec![redact::redact(&options.home_of(Shape::Seeds, FEW)?, options.runs)?]
+            }
+            (_, Some(recount)) => one(name, &options, recount)?,
+            (_, None) => one(name, &options, recount.insert(tool::recount()?))?,
+        };
+        for report in reports {
             println!("{}", report.text());
             report.save(Path::new("bench/runs"))?;
             missed.extend(report.missed());
@@ -50,15 +61,16 @@ pub fn run(args: &[String], here: &Path) -> Result<(), String> {
 }
 
 /// The benchmarks there are.
-const NAMES: [&str; 10] =
-    ["list", "errors", "parse", "memory", "tail", "sync", "again", "archive", "search", "usage"];
+const NAMES: [&str; 11] = [
+    "list", "errors", "parse", "memory", "tail", "sync", "again", "archive", "search", "usage",
+    "redact",
+];
 
 fn one(name: &str, options: &Options, recount: &Recount) -> Result<Vec<Report>, String> {
     let runs = options.runs;
     Ok(match name {
         "list" => each(options, &SHAPES, |home| command::list(home, recount, runs))?,
         "errors" => vec![command::errors(&options.home(Shape::Seeds)?, recount, runs)?],
-        "parse" => each(options, &[Shape::Seeds, Shape::Lean], |home| parse::parse(home, runs))?,
         "usage" => vec![count::usage(&options.home(Shape::Seeds)?, recount, runs)?],
         "sync" => vec![store::sync(&options.home(Shape::Seeds)?, recount, runs)?],
         "again" => vec![store::again(&options.home_of(Shape::ManySmall, MANY)?, recount, runs)?],

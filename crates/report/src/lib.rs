@@ -18,6 +18,7 @@ pub mod page;
 pub mod plan;
 pub mod price;
 pub mod record;
+pub mod redact;
 pub mod related;
 pub mod show;
 pub mod storage;

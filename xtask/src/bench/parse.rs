@@ -81,7 +81,8 @@ fn values(text: &Text) -> usize {
     Lines::new(&text.bytes, 0).filter_map(|line| value(line.bytes)).count()
 }
 
-fn processor_seconds() -> f64 {
+/// Seconds of processor time that this thread has used.
+pub fn processor_seconds() -> f64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
