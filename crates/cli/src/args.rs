@@ -23,6 +23,7 @@ use crate::time_arg::TimeArg;
     after_help = "\
 Examples:
   recount list                  your sessions, last active first
+  recount serve --open          all of it in the browser
   recount sync                  keep everything, also what Claude Code will delete
   recount search port in use    where that was said, done or printed
   recount errors --summary      what fails, and how often
@@ -142,6 +143,7 @@ pub enum Command {
     Find(commands::find::FindArgs),
     Related(commands::related::RelatedArgs),
     Watch(commands::watch::WatchArgs),
+    Serve(commands::serve::ServeArgs),
     Usage(commands::usage::UsageArgs),
     Prices(commands::prices::PricesArgs),
     Storage(commands::storage::StorageArgs),

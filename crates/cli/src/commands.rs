@@ -19,6 +19,7 @@ pub mod related;
 pub mod restore;
 pub mod search;
 pub mod segments;
+pub mod serve;
 pub mod show;
 pub mod statusline;
 pub mod storage;
@@ -63,6 +64,7 @@ pub fn run(command: &Command, run: &mut Run) -> Result<Answer, CliError> {
         Command::Tools(args) => tools::run(args, run),
         Command::Statusline(args) => statusline::run(args, run),
         Command::Watch(args) => watch::run(args, run),
+        Command::Serve(args) => serve::run(args, run),
     }
 }
 

@@ -87,6 +87,8 @@ pub enum CliError {
     NoPrice(String),
     /// A zone that is not known.
     NoZone(String),
+    /// The page can't be served at an address.
+    Serve(std::net::SocketAddr, io::Error),
 }
 
 impl From<HomeError> for CliError {
@@ -224,6 +226,12 @@ struct Message {
     hint: Option<String>,
 }
 
+/// What an error says, and what to do.
+pub fn words(error: &CliError) -> (String, Option<String>) {
+    let Message { error, hint } = message(error);
+    (error, hint)
+}
+
 fn message(error: &CliError) -> Message {
     match error {
         CliError::Home(error) => home(error),
@@ -259,6 +267,10 @@ fn message(error: &CliError) -> Message {
         CliError::NoZone(name) => Message {
             error: format!("There is no zone `{name}`"),
             hint: Some("Give a name like Europe/Berlin, or UTC".into()),
+        },
+        CliError::Serve(address, error) => Message {
+            error: format!("Cannot serve at {address}: {}", reason(error)),
+            hint: Some("Another program may have the port: leave `--port` out".into()),
         },
         CliError::Demo(error) => Message {
             error: format!("Cannot unpack the sample home: {}", reason(error)),
@@ -315,7 +327,7 @@ struct Words {
     list: &'static str,
 }
 
-fn words(noun: Noun) -> Words {
+fn noun_words(noun: Noun) -> Words {
     match noun {
         Noun::Session => Words { one: "session", many: "sessions", list: "recount list" },
         Noun::Log => Words { one: "debug log of session", many: "debug logs", list: "recount log" },
@@ -329,14 +341,14 @@ fn words(noun: Noun) -> Words {
 fn name(error: &NameError) -> Message {
     match error {
         NameError::Ambiguous { noun, name, matches } => {
-            let Words { one, many, .. } = words(*noun);
+            let Words { one, many, .. } = noun_words(*noun);
             let number = count(matches.len() as u64);
             let error = format!("{} `{name}` matches {number} {many}", capital(one));
             let hint = format!("Give more characters, or choose one: {}", choices(matches));
             Message { error, hint: Some(hint) }
         }
         NameError::Unknown { noun, name, nearest } => {
-            let Words { one, many, list } = words(*noun);
+            let Words { one, many, list } = noun_words(*noun);
             let all = format!("`{list}` shows all {many}");
             let hint = match nearest.is_empty() {
                 true => all,
@@ -354,14 +366,14 @@ fn name(error: &NameError) -> Message {
             }
         }
         NameError::NoneAtAll(noun) => {
-            Message { error: format!("There are no {}", words(*noun).many), hint: None }
+            Message { error: format!("There are no {}", noun_words(*noun).many), hint: None }
         }
         NameError::NoStdin => Message {
             error: "This command needs a session's name, `-` has none".into(),
             hint: Some("Give an id, the beginning of one, or `latest`".into()),
         },
         NameError::NoneHere { noun, folder } => {
-            let Words { many, list, .. } = words(*noun);
+            let Words { many, list, .. } = noun_words(*noun);
             Message {
                 error: format!("There are no {many} of {}", folder.display()),
                 hint: Some(format!("`{list}` shows those of other folders")),

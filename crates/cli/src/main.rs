@@ -15,6 +15,7 @@ mod name;
 mod read;
 mod retention;
 mod run;
+mod serve;
 mod sessions;
 mod stored;
 mod terminal;

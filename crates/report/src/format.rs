@@ -138,6 +138,16 @@ pub fn count(number: u64) -> String {
     grouped
 }
 
+/// Micro-dollars as dollars and cents; small sums with more digits.
+pub fn dollars(micro: u64) -> String {
+    let cents = (micro + 5_000) / 10_000;
+    match micro {
+        0 => "$0".into(),
+        1..100_000 => format!("$0.{:04}", (micro + 50) / 100),
+        _ => format!("${}.{:02}", count(cents / 100), cents % 100),
+    }
+}
+
 /// `1 prompt`, `18,302 prompts`.
 pub fn counted(number: usize, one: &str) -> String {
     let many = if number == 1 { "" } else { "s" };

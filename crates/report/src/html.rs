@@ -10,7 +10,7 @@ mod url;
 
 use std::fmt::Write;
 
-pub use url::Url;
+pub use url::{Picture, Url};
 
 /// A piece of a page.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -124,6 +124,11 @@ impl Open<'_> {
         let is_away = url.is_away();
         let open = self.put("href", url.as_str());
         if is_away { open.put("rel", "noopener noreferrer") } else { open }
+    }
+
+    /// Where a form leads; what is asked for stands in the address.
+    pub fn to(self, url: &Url) -> Self {
+        self.put("action", url.as_str())
     }
 
     /// Where a picture or a script is.

@@ -8,6 +8,7 @@ pub mod chart;
 pub mod code;
 pub mod diff;
 pub mod document;
+pub mod frame;
 pub mod highlight;
 pub mod outline;
 pub mod record;
@@ -17,6 +18,8 @@ mod work;
 use jiff::tz::TimeZone;
 use transcript::entry::tool::Action;
 use transcript::time::Time;
+
+pub use frame::Place;
 
 use crate::html::Html;
 use crate::record::Detail;
@@ -40,8 +43,13 @@ pub struct Style {
 /// Where the page is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
-    /// Served: more can be asked for, at this session's path.
-    Served(String),
+    /// Served: more can be asked for.
+    Served {
+        /// The session.
+        session: String,
+        /// The subagent of it.
+        agent: Option<String>,
+    },
     /// In a file: what is not in it is not to be had.
     File {
         /// Whether pictures are in it.

@@ -16,6 +16,7 @@ use transcript::source::Source;
 use transcript::time::Time;
 
 use crate::bulk;
+use crate::html::Picture;
 
 /// An entry longer than this is not read, so that memory stays bounded.
 const LARGEST: u32 = 64 << 20;
@@ -523,6 +524,24 @@ fn media(blocks: &[Block<'_>]) -> Vec<String> {
             format!("{name}, {} bytes", encoded / 4 * 3)
         })
         .collect()
+}
+
+/// The kind and the base64 of an entry's picture, counted as the records count media; `None` if
+/// it is not one that is shown.
+pub fn picture(entry: &[u8], at: usize) -> Option<(Picture, String)> {
+    let entry = Entry::of(entry, 0);
+    let is_media = |b: &Block<'_>| matches!(b.kind, BlockKind::Image | BlockKind::Document);
+    let mut all: Vec<Raw<'_>> = Vec::new();
+    let results = entry.blocks().iter().filter(|b| b.kind == BlockKind::ToolResult);
+    all.extend(entry.blocks().iter().filter(|b| is_media(b)).map(|b| b.raw));
+    if all.is_empty() {
+        for content in results.filter_map(|result| result.content) {
+            all.extend(Block::list(content).iter().filter(|b| is_media(b)).map(|b| b.raw));
+        }
+    }
+    let source = all.get(at)?.get("source")?;
+    let kind = Picture::of(&source.string("media_type")?)?;
+    Some((kind, source.string("data")?.into_owned()))
 }
 
 /// The full name of a note: type, and the type of what is inside.

@@ -61,18 +61,25 @@ pub struct ErrorsArgs {
 }
 
 /// An error and where it happened.
-struct Placed {
-    session: Option<String>,
-    agent: Option<String>,
-    file: String,
-    item: ErrorItem,
+pub struct Placed {
+    /// The session.
+    pub session: Option<String>,
+    /// The subagent.
+    pub agent: Option<String>,
+    /// The transcript.
+    pub file: String,
+    /// What failed.
+    pub item: ErrorItem,
 }
 
 /// Prints the errors.
 pub fn run(args: &ErrorsArgs, run: &mut Run) -> Result<Answer, CliError> {
     let mut all = match &args.session {
         Some(name @ (SessionName::Path(_) | SessionName::Stdin)) => lone(args, run, name)?,
-        _ => joined(args, run)?,
+        name => {
+            let project = args.scope.project(run)?;
+            joined(run, name.as_ref(), project.as_ref(), args.fixes)?
+        }
     };
     let period = args.scope.period(run);
     all.retain(|error| is_wanted(args, period, error));
@@ -118,21 +125,25 @@ fn lone(args: &ErrorsArgs, run: &mut Run, name: &SessionName) -> Result<Vec<Plac
 type Taken = Result<Vec<ErrorItem>, Problem>;
 
 /// The errors of all sessions, or of the named one with its subagents.
-fn joined(args: &ErrorsArgs, run: &mut Run) -> Result<Vec<Placed>, CliError> {
+pub fn joined(
+    run: &mut Run,
+    name: Option<&SessionName>,
+    project: Option<&ProjectFilter>,
+    fixes: bool,
+) -> Result<Vec<Placed>, CliError> {
     let take = |_: &Found, session: &Session, source: &Source| -> Option<Taken> {
-        let items = errors::errors(session, source, args.fixes);
+        let items = errors::errors(session, source, fixes);
         (!matches!(&items, Ok(items) if items.is_empty())).then_some(items)
     };
     let (library, taken) = run.library(take)?;
-    let only = args.session.as_ref().map(|name| run.resolve(name, &library)).transpose()?;
-    let project = args.scope.project(run)?;
+    let only = name.map(|name| run.resolve(name, &library)).transpose()?;
     let (mut all, mut seen) = (Vec::new(), HashSet::new());
     for (card, taken) in taken.into_iter().enumerate() {
         let Some(taken) = taken else { continue };
         let Some(items) = run.or_skip(taken) else { continue };
         let session = library.cards[card].id.as_ref();
         if only.as_ref().is_some_and(|only| session != Some(only))
-            || project.as_ref().is_some_and(|p| !of_project(&library, card, p))
+            || project.is_some_and(|p| !of_project(&library, card, p))
         {
             continue;
         }

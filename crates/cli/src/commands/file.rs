@@ -118,7 +118,7 @@ pub fn run(args: &FileArgs, run: &mut Run) -> Result<Answer, CliError> {
 }
 
 /// Everything that is recorded of the file.
-struct All {
+pub struct All {
     given: String,
     library: Library,
     changes: Vec<ChangeRow>,
@@ -131,7 +131,8 @@ struct All {
 }
 
 impl All {
-    fn read(run: &mut Run, given: &str) -> Result<Self, CliError> {
+    /// Reads it.
+    pub fn read(run: &mut Run, given: &str) -> Result<Self, CliError> {
         let (library, taken) = run.library(|_, session, source| {
             let changes = file::events(session, given);
             let tracked = file::tracked(session, source, given);
@@ -157,7 +158,8 @@ impl All {
         Ok(Self { given: given.into(), library, changes, recorded, here, paths, copies })
     }
 
-    fn logs(&self, filter: &Filter) -> Vec<FileLog> {
+    /// One log for each file that it may be.
+    pub fn logs(&self, filter: &Filter) -> Vec<FileLog> {
         let (changes, recorded) = (self.changes.clone(), self.recorded.clone());
         file::logs(changes, recorded, &self.here, &self.paths, filter)
     }
@@ -186,7 +188,8 @@ impl All {
         }
     }
 
-    fn title(&self, session: &SessionId) -> Option<&str> {
+    /// What a session is called.
+    pub fn title(&self, session: &SessionId) -> Option<&str> {
         let item = self.library.session(session.as_str())?;
         item.title.as_ref().map(|(title, _)| &**title)
     }
@@ -266,12 +269,13 @@ fn list(run: &mut Run, all: &All, logs: &[FileLog], diff: bool) -> Result<(), Cl
 
 /// The transcripts that were opened for their diffs.
 #[derive(Default)]
-struct Sources {
+pub struct Sources {
     open: HashMap<PathBuf, Source>,
 }
 
 impl Sources {
-    fn hunks(&mut self, all: &All, row: &ChangeRow) -> Result<Vec<Hunk>, Problem> {
+    /// The lines that a change changed.
+    pub fn hunks(&mut self, all: &All, row: &ChangeRow) -> Result<Vec<Hunk>, Problem> {
         if !self.open.contains_key(&row.file) {
             let mut found = all.library.cards.iter().map(|card| &card.found);
             let source = match found.find(|found| found.path == row.file) {

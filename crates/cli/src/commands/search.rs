@@ -108,7 +108,8 @@ fn scan(
     Ok(Answer::of(&hits))
 }
 
-fn date(text: &str, clock: &Clock) -> Option<(Time, Time)> {
+/// The span of time that a word of a query stands for.
+pub fn date(text: &str, clock: &Clock) -> Option<(Time, Time)> {
     let time: TimeArg = text.parse().ok()?;
     Some((time.start(clock), time.end(clock)))
 }

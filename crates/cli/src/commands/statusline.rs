@@ -18,10 +18,9 @@ use transcript::source::Source;
 use transcript::time::Time;
 use transcript::usage::Claims;
 
-use super::usage::dollars;
 use crate::error::{Answer, CliError};
 use crate::run::Run;
-use crate::terminal::format::short_duration;
+use crate::terminal::format::{dollars, short_duration};
 use crate::terminal::safe;
 
 /// One line for Claude Code's status line: model, context left, cost of the session, the day and

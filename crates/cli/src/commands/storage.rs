@@ -60,7 +60,7 @@ enum By {
 }
 
 /// Files beside the transcripts, by kind: how many, and their bytes.
-type Side = BTreeMap<&'static str, (u64, u64)>;
+pub type Side = BTreeMap<&'static str, (u64, u64)>;
 
 /// Prints where the bytes are.
 pub fn run(args: &StorageArgs, run: &mut Run) -> Result<Answer, CliError> {
@@ -70,15 +70,7 @@ pub fn run(args: &StorageArgs, run: &mut Run) -> Result<Answer, CliError> {
         all: true,
         ..ListFilter::default()
     };
-    let (files, others) = files(run)?;
-    let (library, taken) = run.join(files, |_, _, source| Some(measure(source)))?;
-    // What is damaged is counted, too.
-    run.shows_damage();
-    let taken: Vec<Option<Storage>> =
-        taken.into_iter().map(|taken| taken.and_then(|read| run.or_skip(read))).collect();
-    let report = storage::report(&library, &taken, &filter);
-    let side =
-        side(&others, &report, filter.project.is_none() && filter.period == Default::default());
+    let (report, side) = measured(run, &filter)?;
     match (run.json, args.by) {
         (true, by) => json(run, &report, &side, by)?,
         (false, Some(By::Session)) => sessions(run, &report, args.limit.unwrap_or(usize::MAX))?,
@@ -86,6 +78,20 @@ pub fn run(args: &StorageArgs, run: &mut Run) -> Result<Answer, CliError> {
         (false, None) => all(run, &report, &side, args.limit.unwrap_or(10))?,
     }
     Ok(Answer::of(&report.sessions))
+}
+
+/// What the transcripts take, and the files beside them.
+pub fn measured(run: &mut Run, filter: &ListFilter) -> Result<(Report, Side), CliError> {
+    let (files, others) = files(run)?;
+    let (library, taken) = run.join(files, |_, _, source| Some(measure(source)))?;
+    // What is damaged is counted, too.
+    run.shows_damage();
+    let taken: Vec<Option<Storage>> =
+        taken.into_iter().map(|taken| taken.and_then(|read| run.or_skip(read))).collect();
+    let report = storage::report(&library, &taken, filter);
+    let is_all = filter.project.is_none() && filter.period == Default::default();
+    let side = side(&others, &report, is_all);
+    Ok((report, side))
 }
 
 /// The transcripts on disk, and all other files.

@@ -1,6 +1,7 @@
 //! `recount tools`: how the tools did.
 
-use report::tools::{self, Grouping, ToolRow};
+use report::filter::{Period, ProjectFilter};
+use report::tools::{self, CallFact, Grouping, ToolRow};
 
 use crate::args::Scope;
 use crate::error::{Answer, CliError};
@@ -44,19 +45,7 @@ enum By {
 pub fn run(args: &ToolsArgs, run: &mut Run) -> Result<Answer, CliError> {
     let period = args.scope.period(run);
     let project = args.scope.project(run)?;
-    let (library, taken) = run.library(|_, session, source| Some(tools::calls(session, source)))?;
-    let mut calls = Vec::new();
-    for (at, (card, own)) in library.cards.iter().zip(taken).enumerate() {
-        let is_asked = project.as_ref().is_none_or(|project| {
-            card.facts.cwd.as_deref().is_some_and(|cwd| project.matches(cwd))
-        });
-        if is_asked {
-            let own = own.unwrap_or_default().into_iter();
-            calls.extend(
-                own.filter(|call| period.holds(call.time) && !library.is_copy(at, call.entry)),
-            );
-        }
-    }
+    let calls = calls(run, period, project.as_ref())?;
     let by = match args.by {
         By::Tool => Grouping::Tool,
         By::Server => Grouping::Server,
@@ -71,6 +60,28 @@ pub fn run(args: &ToolsArgs, run: &mut Run) -> Result<Answer, CliError> {
         table(run, args.by, &rows)?;
     }
     Ok(Answer::of(&rows))
+}
+
+/// All calls, each once.
+pub fn calls(
+    run: &mut Run,
+    period: Period,
+    project: Option<&ProjectFilter>,
+) -> Result<Vec<CallFact>, CliError> {
+    let (library, taken) = run.library(|_, session, source| Some(tools::calls(session, source)))?;
+    let mut calls = Vec::new();
+    for (at, (card, own)) in library.cards.iter().zip(taken).enumerate() {
+        let is_asked = project.is_none_or(|project| {
+            card.facts.cwd.as_deref().is_some_and(|cwd| project.matches(cwd))
+        });
+        if is_asked {
+            let own = own.unwrap_or_default().into_iter();
+            calls.extend(
+                own.filter(|call| period.holds(call.time) && !library.is_copy(at, call.entry)),
+            );
+        }
+    }
+    Ok(calls)
 }
 
 fn table(run: &mut Run, by: By, rows: &[ToolRow]) -> Result<(), CliError> {

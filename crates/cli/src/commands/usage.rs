@@ -19,7 +19,7 @@ use transcript::usage::Oddity;
 use crate::args::Scope;
 use crate::error::{Answer, CliError};
 use crate::run::Run;
-use crate::terminal::format::{count, counted};
+use crate::terminal::format::{count, counted, dollars};
 use crate::terminal::style;
 use crate::terminal::table::{Cell, Column, Table};
 use crate::wire;
@@ -301,16 +301,6 @@ pub fn signed(cost: Option<u64>, confidence: Confidence) -> String {
         Confidence::LowerBound | Confidence::Unpriced => "≥",
     };
     format!("{sign}{}", dollars(cost))
-}
-
-/// Micro-dollars as dollars and cents; small sums with more digits.
-pub fn dollars(micro: u64) -> String {
-    let cents = (micro + 5_000) / 10_000;
-    match micro {
-        0 => "$0".into(),
-        1..100_000 => format!("$0.{:04}", (micro + 50) / 100),
-        _ => format!("${}.{:02}", count(cents / 100), cents % 100),
-    }
 }
 
 /// So much of the widest bar, in eighths of a character.

@@ -25,6 +25,7 @@ pub struct Output {
 enum Sink {
     Direct(BufWriter<Stdout>),
     Paged(Box<Pager>),
+    Held(Vec<u8>),
 }
 
 impl Sink {
@@ -32,6 +33,7 @@ impl Sink {
         match self {
             Self::Direct(stdout) => stdout,
             Self::Paged(pager) => pager,
+            Self::Held(bytes) => bytes,
         }
     }
 }
@@ -49,6 +51,19 @@ impl Output {
             other => other == ColorChoice::Never,
         };
         Self { sink, strip: plain.then(StripBytes::new), columns: size.map(|size| size.columns) }
+    }
+
+    /// What is written is held, for [`Output::take`].
+    pub fn held() -> Self {
+        Self { sink: Sink::Held(Vec::new()), strip: Some(StripBytes::new()), columns: None }
+    }
+
+    /// What was held so far.
+    pub fn take(&mut self) -> Vec<u8> {
+        match &mut self.sink {
+            Sink::Held(bytes) => std::mem::take(bytes),
+            Sink::Direct(_) | Sink::Paged(_) => Vec::new(),
+        }
     }
 
     /// The width of the terminal, where there is one.
@@ -99,6 +114,7 @@ impl Output {
         match &mut self.sink {
             Sink::Direct(stdout) => stdout.flush(),
             Sink::Paged(pager) => pager.finish(),
+            Sink::Held(_) => Ok(()),
         }
     }
 }
@@ -116,7 +132,7 @@ impl Write for Output {
     fn flush(&mut self) -> io::Result<()> {
         match &mut self.sink {
             Sink::Direct(stdout) => stdout.flush(),
-            Sink::Paged(_) => Ok(()),
+            Sink::Paged(_) | Sink::Held(_) => Ok(()),
         }
     }
 }

@@ -22,6 +22,9 @@ impl Url {
             text.push('/');
             text.push_str(&encoded(step));
         }
+        if steps.is_empty() {
+            text.push('/');
+        }
         Self { text, is_away: false }
     }
 

@@ -361,8 +361,10 @@ fn lines(html: &mut Html, text: &str) {
 fn pictures(html: &mut Html, record: &Record, media: &[String], style: &Style) {
     for (at, words) in media.iter().enumerate() {
         match (&style.source, record.number) {
-            (Source::Served(path), Some(number)) if words.starts_with("image/") => {
-                let url = Url::path(&[path, "media", &number.to_string(), &at.to_string()]);
+            (Source::Served { session, agent }, Some(number)) if words.starts_with("image/") => {
+                let steps = ["s", session, "media", &number.to_string(), &at.to_string()];
+                let url = Url::path(&steps);
+                let url = agent.iter().fold(url, |url, agent| url.query("agent", agent));
                 html.tag("img")
                     .class("thumb")
                     .attr("alt", words)

@@ -8,11 +8,12 @@ use transcript::time::Time;
 use super::outline::Outline;
 use super::record::{self, Around};
 use super::{Style, chart};
-use crate::format::{count, counted, duration, size, thousands};
+use crate::format::{count, counted, dollars, duration, size, thousands};
 use crate::html::{Html, Url};
 use crate::record::{Detail, Opened};
 use crate::show::{Hidden, Left};
 use crate::tree;
+use crate::usage::{Response, Totals};
 
 /// A page is fetched and shown in pieces of about so many records.
 pub const PIECE: usize = 40;
@@ -111,18 +112,21 @@ pub struct TurnLine {
     pub shares: [u32; 4],
     /// Calls that failed.
     pub errors: usize,
+    /// What happened before it: its kind, and in words.
+    pub before: Vec<(&'static str, String)>,
 }
 
 /// The turns of a session, with the first words of their prompts.
-pub fn turns(opened: &Opened<'_>) -> Result<Vec<TurnLine>, Problem> {
+pub fn turns(opened: &Opened<'_>, style: &Style) -> Result<Vec<TurnLine>, Problem> {
     let session = opened.session();
     let mut lines = Vec::with_capacity(session.turns().len());
     for (at, turn) in session.turns().iter().enumerate() {
         let words = tree::words(opened, turn.prompt)?.unwrap_or_default();
         let entry = session.nodes()[turn.prompt].number;
         let (number, errors) = (at + 1, turn.errors);
-        lines.push(TurnLine { number, entry, words, shares: [0; 4], errors });
+        lines.push(TurnLine { number, entry, words, shares: [0; 4], errors, before: Vec::new() });
     }
+    happened(session, style, &mut lines);
     for call in session.own_calls() {
         let Some(turn) = session.turn_of(call.node()).and_then(|turn| lines.get_mut(turn)) else {
             continue;
@@ -139,13 +143,53 @@ pub fn turns(opened: &Opened<'_>) -> Result<Vec<TurnLine>, Problem> {
     Ok(lines)
 }
 
+/// Days, compactions, commits and pull requests, each before the turn that follows.
+fn happened(session: &Session, style: &Style, lines: &mut [TurnLine]) {
+    let nodes = session.nodes();
+    let mut day = None;
+    for (line, turn) in lines.iter_mut().zip(session.turns()) {
+        let today = nodes[turn.prompt].time().and_then(|time| style.day(time));
+        if today.is_some() && today != day {
+            line.before.extend(today.clone().map(|today| ("day", today)));
+            day = today;
+        }
+    }
+    let mut add = |number: u32, kind: &'static str, words: String| {
+        if let Some(line) = lines.iter_mut().find(|line| line.entry > number) {
+            line.before.push((kind, words));
+        }
+    };
+    for compaction in session.compactions() {
+        let node = nodes[compaction.node()];
+        let trigger = compaction.trigger.as_deref().unwrap_or("compaction");
+        let tokens = compaction.pre_tokens.map(|n| format!(", {} tokens", thousands(n)));
+        add(node.number, "compaction", format!("compacted: {trigger}{}", tokens.unwrap_or_default()));
+    }
+    for (node, commit) in session.commits() {
+        let subject = commit.subject.as_deref().unwrap_or(&commit.hash);
+        add(nodes[node].number, "commit", format!("commit: {subject}"));
+    }
+    for link in session.pr_links() {
+        let number = link.number.map_or_else(|| link.url.to_string(), |n| format!("#{n}"));
+        add(link.entry, "pr", format!("pull request {number}"));
+    }
+}
+
 /// The left margin.
 pub fn margin(html: &mut Html, turns: &[TurnLine]) {
     html.tag("nav").attr("aria-label", "Turns").with(|html| {
         let filter = html.tag("input").attr("type", "search").attr("id", "filter");
         filter.attr("placeholder", "Filter turns (f)").attr("aria-label", "Filter turns").void();
-        html.within("ol", "turns", |html| {
+        html.within("ol", "turns", |html| turn_list(html, turns));
+    });
+}
+
+/// The lines of the left margin.
+pub fn turn_list(html: &mut Html, turns: &[TurnLine]) {
             for turn in turns {
+                for (kind, words) in &turn.before {
+                    html.tag("li").class("rule").attr("data-kind", kind).text(words);
+                }
                 html.tag("li").show("data-entry", turn.entry).with(|html| {
                     html.words("span", "n", &turn.number.to_string());
                     let url = Url::place(&format!("e{}", turn.entry));
@@ -157,8 +201,6 @@ pub fn margin(html: &mut Html, turns: &[TurnLine]) {
                     }
                 });
             }
-        });
-    });
 }
 
 /// A bar of a few pixels: how much of a turn was reading, editing, running, asking agents.
@@ -215,7 +257,11 @@ pub fn head(html: &mut Html, head: &Head, style: &Style) {
 
 /// The right margin.
 pub fn facts(html: &mut Html, head: &Head) {
-    html.tag("aside").attr("aria-label", "Facts").with(|html| {
+    html.tag("aside").attr("aria-label", "Facts").with(|html| bare_facts(html, head));
+}
+
+/// What stands in the right margin.
+pub fn bare_facts(html: &mut Html, head: &Head) {
         chart::line(html, "Context", &head.context, &head.compactions, |value| {
             format!("{} tokens", thousands(value as u64))
         });
@@ -239,7 +285,75 @@ pub fn facts(html: &mut Html, head: &Head) {
                 None => html.text(url),
             });
         });
+}
+
+/// Tokens and money of responses, in words.
+pub fn usage(responses: &[&Response]) -> Vec<(&'static str, String)> {
+    let mut totals = Totals::default();
+    responses.iter().for_each(|response| totals.add_whole(response));
+    if totals.requests == 0 {
+        return Vec::new();
+    }
+    let tokens = &totals.tokens;
+    let cost = match totals.cost() {
+        Some(cost) => format!("{} ({})", dollars(cost), totals.confidence().name()),
+        None => "not known".into(),
+    };
+    vec![
+        ("Cost", cost),
+        ("Requests", count(totals.requests)),
+        ("Read", thousands(tokens.input)),
+        ("Read from the cache", thousands(tokens.cache_read)),
+        ("Written to the cache", thousands(tokens.cache_write())),
+        ("Written", thousands(tokens.output)),
+    ]
+}
+
+/// So many rows has the map beside the text.
+const ROWS: usize = 240;
+
+/// What is on the page, as a strip: what weighs most of each stretch.
+pub fn minimap(html: &mut Html, opened: &Opened<'_>, outline: &Outline) {
+    let session = opened.session();
+    let nodes: Vec<usize> = outline.items.iter().flat_map(|item| item.nodes().to_vec()).collect();
+    let rows = nodes.len().min(ROWS);
+    let view = format!("0 0 12 {}", rows.max(1));
+    let map = html.tag("svg").class("minimap").attr("id", "minimap").attr("viewBox", &view);
+    let map = map.attr("preserveAspectRatio", "none").attr("aria-hidden", "true");
+    map.with(|html| {
+        for row in 0..rows {
+            let (from, to) = (row * nodes.len() / rows, (row + 1) * nodes.len() / rows);
+            let kinds = nodes[from..to].iter().map(|&node| weight(session, node));
+            let Some((_, kind)) = kinds.max_by_key(|(weight, _)| *weight) else { continue };
+            let rect = html.tag("rect").attr("class", kind).show("y", row);
+            rect.attr("width", "12").attr("height", "1").with(|_| {});
+        }
     });
+}
+
+/// How much a record is worth seeing from afar, and its class.
+fn weight(session: &Session, node: usize) -> (u8, &'static str) {
+    let calls = session.calls();
+    let first = calls.partition_point(|call| call.node() < node);
+    let own = calls[first..].iter().take_while(|call| call.node() == node);
+    let of_call = own.map(|call| {
+        let failed = call.result().is_some_and(|result| session.nodes()[result].is_error());
+        match Action::of(session.tool(call)) {
+            _ if failed => (9, "m-bad"),
+            Action::Edit => (6, "m-edit"),
+            Action::Run => (5, "m-run"),
+            Action::Agent => (4, "m-agent"),
+            Action::Web => (3, "m-web"),
+            _ => (2, "m-read"),
+        }
+    });
+    let of_role = match session.nodes()[node].role {
+        Role::Boundary => (8, "m-compaction"),
+        Role::ApiError | Role::Interrupt => (7, "m-bad"),
+        role if role.is_person() => (7, "m-prompt"),
+        _ => (0, "m-none"),
+    };
+    of_call.chain([of_role]).max_by_key(|(weight, _)| *weight).unwrap_or(of_role)
 }
 
 /// So many are listed before the rest is folded.
@@ -287,7 +401,7 @@ pub fn piece(
         let nodes = item.nodes();
         for left in outline.left.iter().filter(|left| left.at.is_some_and(|at| nodes.contains(&at)))
         {
-            branches(html, left);
+            branches(html, opened, left)?;
         }
     }
     Ok(())
@@ -297,17 +411,26 @@ fn day_of(session: &Session, node: usize, style: &Style) -> Option<String> {
     style.day(session.nodes()[node].time()?)
 }
 
-/// Attempts that were left here.
-fn branches(html: &mut Html, left: &Left) {
-    html.within("p", "branches", |html| {
+/// Attempts that were left here, with their first words.
+fn branches(html: &mut Html, opened: &Opened<'_>, left: &Left) -> Result<(), Problem> {
+    let mut all = Vec::new();
+    for &number in &left.numbers {
+        let head = opened.session().branches()[number - 1].head;
+        all.push((number, tree::words(opened, head)?.unwrap_or_default()));
+    }
+    html.within("div", "branches", |html| {
         let attempts = counted(left.numbers.len(), "abandoned attempt");
-        html.text(&format!("{attempts}, {}: ", counted(left.prompts, "prompt")));
-        for number in &left.numbers {
+        html.text(&format!("{attempts}, {}", counted(left.prompts, "prompt")));
+        for (number, words) in all {
             let url = Url::beside("").query("branch", &number.to_string());
-            html.tag("a").href(&url).text(&format!("branch {number}"));
-            html.text(" ");
+            html.within("p", "", |html| {
+                html.tag("a").href(&url).text(&format!("branch {number}"));
+                html.text(" ");
+                html.words("span", "what", &words);
+            });
         }
     });
+    Ok(())
 }
 
 /// The entries that a piece holds: the first and the last number.

@@ -3,10 +3,10 @@
 use report::usage::block::{self, Block};
 use transcript::time::Time;
 
-use super::{Which, cost, dollars};
+use super::{Which, cost};
 use crate::error::{Answer, CliError};
 use crate::run::Run;
-use crate::terminal::format::{count, duration};
+use crate::terminal::format::{count, dollars, duration};
 use crate::terminal::style;
 use crate::terminal::table::{Cell, Column, Table};
 use crate::wire;

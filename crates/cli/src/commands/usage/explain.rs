@@ -7,14 +7,14 @@ use transcript::id::Key;
 use transcript::prompt;
 use transcript::time::Time;
 
-use super::{FIGURES, Which, dollars, figures};
+use super::{FIGURES, Which, figures};
 use crate::commands::short;
 use crate::error::{Answer, CliError};
 use crate::ledger::Counted;
 use crate::name::SessionName;
 use crate::run::Run;
 use crate::sessions::OpenSession;
-use crate::terminal::format::count;
+use crate::terminal::format::{count, dollars};
 use crate::terminal::safe;
 use crate::terminal::style::{self, paint};
 use crate::terminal::table::{Cell, Column, Table};

@@ -10,14 +10,14 @@ use transcript::layout::FileKind;
 use transcript::library::Library;
 use transcript::side::stats::{self, ModelUsage, Stats};
 
-use super::{Basis, dollars, signed};
+use super::{Basis, signed};
 use crate::commands::short;
 use crate::error::{Answer, CliError};
 use crate::ledger::Counted;
 use crate::name::SessionName;
 use crate::read;
 use crate::run::Run;
-use crate::terminal::format::{count, counted as number_of};
+use crate::terminal::format::{count, counted as number_of, dollars};
 use crate::terminal::style;
 use crate::terminal::table::{Cell, Column, Table};
 use crate::wire;

@@ -9,12 +9,12 @@ use report::usage::{Filter, Ledger, Name, Trace};
 use transcript::id::Key;
 use transcript::library::{Agent, AgentParent, Library};
 
-use super::{Which, dollars, signed};
+use super::{Which, signed};
 use crate::commands::short;
 use crate::error::{Answer, CliError};
 use crate::ledger::{Counted, Told};
 use crate::run::Run;
-use crate::terminal::format::{count, counted as number_of, duration, short_duration};
+use crate::terminal::format::{count, counted as number_of, dollars, duration, short_duration};
 use crate::terminal::style::{self, paint};
 use crate::terminal::table::{Cell, Column, Table};
 use crate::wire;

@@ -1,0 +1,170 @@
+//! What changes while somebody looks: the files are watched, the store is kept up to date, and
+//! open pages are told. When nothing changes, nothing runs.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use axum::extract::{Query, State};
+use axum::response::Sse;
+use axum::response::sse::{Event, KeepAlive};
+use futures_util::stream::{self, Stream};
+use serde::{Deserialize, Serialize};
+use store::sync::{self, SyncError, Watch};
+use tokio::sync::watch;
+
+use super::Held;
+use super::desk::Desk;
+use crate::commands::sync::{homes, now};
+use crate::live::Live;
+
+/// A proxy or a laptop that sleeps would else take the stream for dead.
+const STILL_THERE: Duration = Duration::from_secs(20);
+
+/// How far a sync is is told so often.
+const TICK: Duration = Duration::from_millis(400);
+
+/// Reads what is there, brings the store up to date, and goes on with what changes.
+pub fn begin(desk: &Arc<Desk>) {
+    let desk = desk.clone();
+    std::thread::spawn(move || {
+        let live = Live::new(desk.roots().to_vec());
+        look(&desk);
+        bring(&desk);
+        loop {
+            live.wait();
+            // Whoever looks at a session reads its new lines himself.
+            desk.news.send_modify(|number| *number += 1);
+            let begun = Instant::now();
+            look(&desk);
+            bring(&desk);
+            // Most of the time is left to others, however large the folder is.
+            std::thread::sleep(begun.elapsed());
+        }
+    });
+}
+
+fn look(desk: &Desk) {
+    match desk.look() {
+        Ok(true) => desk.news.send_modify(|number| *number += 1),
+        Ok(false) => {}
+        Err(error) => problem(desk, &crate::error::words(&error).0),
+    }
+}
+
+fn problem(desk: &Desk, words: &str) {
+    *desk.sync.problem.lock().expect("nobody panics while holding it") = Some(words.to_owned());
+    desk.news.send_modify(|number| *number += 1);
+}
+
+/// Brings the store up to date.
+fn bring(desk: &Desk) {
+    let mut run = desk.run();
+    let Ok(store) = run.store() else { return };
+    let roots = desk.roots().to_vec();
+    let options = sync::Options::new(now(&run));
+    if sync::still(&store, &roots, options).is_some() {
+        return;
+    }
+    let done = homes(&mut run).map(|homes| sync::sync(&store, &homes, options, &Teller { desk }));
+    desk.sync.all.store(0, Ordering::Relaxed);
+    match done {
+        Ok(Ok(_)) | Ok(Err(SyncError::Locked)) => {}
+        Ok(Err(error)) => problem(desk, &format!("The store is not up to date: {error}")),
+        Err(error) => problem(desk, &crate::error::words(&error).0),
+    }
+    desk.news.send_modify(|number| *number += 1);
+}
+
+/// Tells how far a sync is.
+struct Teller<'a> {
+    desk: &'a Desk,
+}
+
+impl Watch for Teller<'_> {
+    fn begin(&self, _: usize, bytes: u64) {
+        self.desk.sync.done.store(0, Ordering::Relaxed);
+        self.desk.sync.all.store(bytes, Ordering::Relaxed);
+        self.desk.news.send_modify(|number| *number += 1);
+    }
+
+    fn step(&self, _: usize, bytes: u64) {
+        self.desk.sync.done.fetch_add(bytes, Ordering::Relaxed);
+    }
+}
+
+/// What an open page is told.
+#[derive(Debug, Serialize, PartialEq)]
+struct Told {
+    /// How much of what is new the store has, from 0 to 1; none when it has all.
+    sync: Option<f64>,
+    /// Why it has not.
+    problem: Option<String>,
+    /// Bytes of the session that is looked at.
+    size: Option<u64>,
+    /// Changes of all sessions so far.
+    shelf: u64,
+}
+
+/// What a page looks at.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Looking {
+    session: Option<String>,
+    agent: Option<String>,
+}
+
+/// A page that is told.
+struct Page {
+    desk: Arc<Desk>,
+    looking: Looking,
+    hear: watch::Receiver<u64>,
+    told: Option<Told>,
+}
+
+impl Page {
+    /// Waits until there is something to tell; `None` when the server ends.
+    async fn next(mut self) -> Option<(Result<Event, Infallible>, Self)> {
+        loop {
+            let now = self.now();
+            if self.told.as_ref() != Some(&now) {
+                let event = serde_json::to_string(&now).expect("plain values can be written");
+                let event = Event::default().data(event);
+                self.told = Some(now);
+                return Some((Ok(event), self));
+            }
+            // While the store is being brought up to date, how far it is is worth telling.
+            let changed = self.hear.changed();
+            match self.desk.sync.part().is_some() {
+                true => match tokio::time::timeout(TICK, changed).await {
+                    Ok(Err(_)) => return None,
+                    Ok(Ok(())) | Err(_) => {}
+                },
+                false => changed.await.ok()?,
+            }
+        }
+    }
+
+    fn now(&self) -> Told {
+        let Desk { sync, .. } = &*self.desk;
+        let problem = sync.problem.lock().expect("nobody panics while holding it").clone();
+        let session = self.looking.session.as_deref();
+        Told {
+            sync: sync.part(),
+            problem,
+            size: session.and_then(|id| self.desk.size(id, self.looking.agent.as_deref())),
+            shelf: self.desk.shelf().number,
+        }
+    }
+}
+
+/// Tells a page what changes, as long as it is open.
+pub async fn events(
+    State(desk): Held,
+    Query(looking): Query<Looking>,
+) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
+    let hear = desk.news.subscribe();
+    let page = Page { desk, looking, hear, told: None };
+    Sse::new(stream::unfold(page, Page::next)).keep_alive(KeepAlive::new().interval(STILL_THERE))
+}

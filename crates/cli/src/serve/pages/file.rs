@@ -1,0 +1,140 @@
+//! One file through all sessions: its changes, with their lines, and its backups.
+
+use report::file::{BackupRow, ChangeRow, FileLog, Filter, Kept};
+use report::format::{count, size};
+use report::html::{Html, Url};
+use report::page::{Place, diff, language_of};
+use serde::Deserialize;
+
+use super::{Column, LEFT, LESS, NUMBER, Reply, session_url, table};
+use crate::commands::file::{All, Sources};
+use crate::commands::short;
+use crate::serve::desk::Desk;
+use crate::terminal::format::Clock;
+
+/// Changes whose lines are shown; the others are listed.
+const SHOWN: usize = 100;
+/// Files that are shown when the end of a path is that of several.
+const FILES: usize = 10;
+
+/// What is asked for.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Asked {
+    path: String,
+}
+
+/// The page of a file.
+pub fn page(desk: &Desk, asked: &Asked) -> Reply {
+    let _alone = desk.large.lock().expect("nobody panics while holding it");
+    let path = asked.path.trim();
+    if path.is_empty() {
+        return Ok(choice().into());
+    }
+    let mut run = desk.run();
+    let all = All::read(&mut run, path)?;
+    let logs = all.logs(&Filter::default());
+    let clock = run.clock.clone();
+    let mut sources = Sources::default();
+    let html = super::page(Place::Elsewhere, path, "", |html| {
+        if logs.is_empty() {
+            html.words("h1", "", path);
+            html.words("p", "", "No session has changed such a file");
+        }
+        for log in logs.iter().take(FILES) {
+            one(html, &clock, &all, log, &mut sources);
+        }
+        if logs.len() > FILES {
+            let words = format!("and {} more files of that name", logs.len() - FILES);
+            html.words("p", "notes", &words);
+        }
+    });
+    Ok(html.into())
+}
+
+/// Nothing is named yet.
+fn choice() -> Html {
+    super::page(Place::Elsewhere, "File", "", |html| {
+        html.words("h1", "", "A file through all sessions");
+        html.tag("form").to(&Url::path(&["file"])).with(|html| {
+            let field = html.tag("input").attr("name", "path").attr("size", "50");
+            field.attr("aria-label", "Path").attr("placeholder", "src/main.rs").void();
+            html.tag("button").text("Show");
+        });
+    })
+}
+
+fn one(html: &mut Html, clock: &Clock, all: &All, log: &FileLog, sources: &mut Sources) {
+    html.words("h1", "", &log.path);
+    for row in log.changes.iter().rev().take(SHOWN) {
+        change(html, clock, all, row, sources);
+    }
+    if log.changes.len() > SHOWN {
+        let words = format!("{} earlier changes are not shown", log.changes.len() - SHOWN);
+        html.words("p", "notes", &words);
+    }
+    if !log.backups.is_empty() {
+        html.words("h2", "", "Backups: the file as it was before a change");
+        backups(html, clock, all, &log.backups);
+    }
+}
+
+fn change(html: &mut Html, clock: &Clock, all: &All, row: &ChangeRow, sources: &mut Sources) {
+    let event = &row.event;
+    html.tag("details").class("row").attr("data-kind", "edit").flag("open", true).with(|html| {
+        html.within("summary", "", |html| {
+            html.words("b", "", &event.tool);
+            html.words("span", "what", all.title(&row.session).unwrap_or("(no title)"));
+            html.within("span", "chips", |html| {
+                if event.created {
+                    html.words("span", "chip", "created");
+                }
+                if !event.state.is_on_way() {
+                    html.words("span", "chip", event.state.name());
+                }
+                html.words("span", "chip plus", &format!("+{}", count(event.added.into())));
+                html.words("span", "chip minus", &format!("\u{2212}{}", count(event.removed.into())));
+                let when = event.time.map_or_else(String::new, |time| clock.near(time));
+                html.words("span", "chip", &when);
+            });
+            let agent = row.agent.as_ref().map(|agent| agent.as_str());
+            let url = session_url(row.session.as_str(), agent, Some(event.number));
+            html.tag("a").href(&url).text(&format!("{} #{}", short(row.session.as_str()), event.number));
+        });
+        html.within("div", "body", |html| match sources.hunks(all, row) {
+            Ok(hunks) if hunks.is_empty() => html.words("p", "notes", "Its lines are not recorded"),
+            Ok(hunks) => diff::diff(html, &hunks, language_of(&event.path), !event.estimated),
+            Err(_) => html.words("p", "notes", "Its lines can't be read any more"),
+        });
+    });
+}
+
+fn backups(html: &mut Html, clock: &Clock, all: &All, rows: &[BackupRow]) {
+    const COLUMNS: [Column; 5] = [
+        Column("Time", LEFT),
+        Column("Session", LEFT),
+        Column("Version", NUMBER),
+        Column("Size", NUMBER),
+        Column("Backup", LESS),
+    ];
+    table(html, &COLUMNS, |out| {
+        for row in rows {
+            let (bytes, state) = match &row.kept {
+                Kept::Here(file) => (size(file.size), "kept"),
+                Kept::Gone(_) => (String::new(), "gone"),
+                Kept::Absent => (String::new(), "the file did not exist"),
+                Kept::Unknown => (String::new(), "not recorded"),
+            };
+            out.row(&[
+                &|html| html.text(&row.time.map_or_else(String::new, |time| clock.minute(time))),
+                &|html| {
+                    let url = session_url(row.session.as_str(), None, None);
+                    html.tag("a").href(&url).text(all.title(&row.session).unwrap_or("(no title)"));
+                },
+                &|html| html.text(&row.version.map_or_else(String::new, |v| v.to_string())),
+                &|html| html.text(&bytes),
+                &|html| html.text(state),
+            ]);
+        }
+    });
+}

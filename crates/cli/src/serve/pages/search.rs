@@ -1,0 +1,194 @@
+//! What a search finds, in all sessions.
+
+use report::format::Clock;
+use report::html::{Html, Url};
+use report::page::Place;
+use serde::Deserialize;
+use store::find::{Finder, Hit, Hits, SNIPPET};
+use store::index::{Options, Rung};
+use store::query::{Place as Stands, Query};
+use transcript::layout::{FileKind, classify};
+
+use super::{Refusal, Reply, last_part, pager, session_url};
+use crate::commands::search::date;
+use crate::error::{CliError, StoreError, words};
+use crate::serve::desk::Desk;
+
+/// Hits on one page.
+const SHOWN: usize = 30;
+
+/// What is asked for.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Asked {
+    q: String,
+    offset: usize,
+}
+
+/// The page of a search.
+pub fn page(desk: &Desk, asked: &Asked) -> Reply {
+    let clock = desk.run().clock;
+    let found = match asked.q.trim() {
+        "" => None,
+        text => Some(find(desk, text, asked.offset, &clock)?),
+    };
+    let html = super::page(Place::Search, "Search", &asked.q, |html| {
+        html.words("h1", "", "Search");
+        match &found {
+            None => help(html),
+            Some(Err(wrong)) => html.words("p", "bad", wrong),
+            Some(Ok(hits)) => results(html, &clock, hits, asked),
+        }
+    });
+    Ok(html.into())
+}
+
+/// What was found, or what is wrong with the question.
+fn find(
+    desk: &Desk,
+    text: &str,
+    offset: usize,
+    clock: &Clock,
+) -> Result<Result<Hits, String>, Refusal> {
+    let dates = |text: &str| date(text, clock);
+    let query = match Query::parse(text, &dates) {
+        Ok(query) => query,
+        Err(error) => {
+            let error = CliError::Store(StoreError::Query(text.to_owned(), error));
+            let (what, hint) = words(&error);
+            return Ok(Err(format!("{what}. {}", hint.unwrap_or_default())));
+        }
+    };
+    let store = desk.run().store()?;
+    let failed = |error| Refusal::from(CliError::from(error));
+    let Some(finder) = Finder::open(&store).map_err(failed)? else {
+        return Ok(Err("Nothing can be searched yet: the store is being made".into()));
+    };
+    let options = Options { limit: SHOWN, offset, ..Options::default() };
+    Ok(Ok(finder.search(&query, options, SNIPPET).map_err(failed)?))
+}
+
+fn help(html: &mut Html) {
+    html.within("dl", "fields", |html| {
+        for (what, means) in [
+            ("port in use", "any of the words, those with most of them first"),
+            ("\"address already in use\"", "a phrase"),
+            ("login -docker", "without a word"),
+            ("migrat*", "the beginning of a word"),
+            ("tool:Bash error:yes", "failed commands"),
+            ("role:prompt after:yesterday", "what was asked since yesterday"),
+            ("file:src/main.rs", "what was done to a file"),
+            ("project:shop in:abandoned", "what was given up in a project"),
+        ] {
+            html.within("dt", "", |html| {
+                html.tag("a").href(&Url::path(&["search"]).query("q", what)).text(what);
+            });
+            html.words("dd", "", means);
+        }
+    });
+}
+
+fn results(html: &mut Html, clock: &Clock, found: &Hits, asked: &Asked) {
+    if found.hits.is_empty() {
+        return html.words("p", "", "Nothing found");
+    }
+    if found.rung != Rung::Words {
+        let words = format!(
+            "Nothing has these words as they are; found by {}",
+            found.rung.name()
+        );
+        html.words("p", "notes", &words);
+    }
+    let mut shown: Vec<&str> = Vec::new();
+    for hit in &found.hits {
+        let id = hit.session.id.as_str();
+        if shown.contains(&id) {
+            continue;
+        }
+        shown.push(id);
+        html.within("section", "hits", |html| {
+            heading(html, clock, hit);
+            for hit in found.hits.iter().filter(|hit| hit.session.id.as_str() == id) {
+                one(html, clock, hit, &asked.q);
+            }
+        });
+    }
+    let url = Url::path(&["search"]).query("q", &asked.q);
+    pager(html, &url, asked.offset, SHOWN, found.is_more);
+}
+
+fn heading(html: &mut Html, clock: &Clock, hit: &Hit) {
+    let session = &hit.session;
+    html.within("h2", "", |html| {
+        let title = session.title.as_deref().unwrap_or("(no title)");
+        match hit.is_ghost() {
+            true => html.text(title),
+            false => html.tag("a").href(&session_url(session.id.as_str(), None, None)).text(title),
+        }
+    });
+    let mut place = Vec::new();
+    place.extend(session.project.as_deref().map(|path| last_part(path).to_owned()));
+    place.extend(session.last.map(|time| clock.near(time)));
+    if hit.is_ghost() {
+        place.push("only its prompts are left".into());
+    } else if hit.is_gone {
+        place.push("kept in the store only".into());
+    }
+    html.words("p", "notes", &place.join(" \u{b7} "));
+}
+
+fn one(html: &mut Html, clock: &Clock, hit: &Hit, query: &str) {
+    html.within("p", "hit", |html| {
+        let agent = match (&hit.place, classify(&hit.path)) {
+            (Stands::Subagent, FileKind::Agent { agent, .. }) => Some(agent.as_str().to_owned()),
+            _ => None,
+        };
+        let agent = agent.or_else(|| agent_by_name(hit));
+        let id = hit.session.id.as_str();
+        let words = format!("{} #{}", hit.role.name(), hit.entry);
+        match hit.is_ghost() {
+            true => html.words("span", "badge", &words),
+            false => {
+                let url = session_url(id, agent.as_deref(), None).query("find", query);
+                let url = url.at(&format!("e{}", hit.entry));
+                html.tag("a").class("badge").href(&url).text(&words);
+            }
+        }
+        html.text(" ");
+        if let Some(time) = hit.time {
+            html.words("span", "soft", &clock.near(time));
+            html.text(" ");
+        }
+        if hit.place != Stands::Active {
+            html.words("span", "badge", hit.place.name());
+            html.text(" ");
+        }
+        snippet(html, hit);
+    });
+}
+
+/// The subagent whose file a hit is in, by the file's name.
+fn agent_by_name(hit: &Hit) -> Option<String> {
+    if hit.place != Stands::Subagent {
+        return None;
+    }
+    let stem = hit.path.file_stem()?.to_str()?;
+    stem.strip_prefix("agent-").map(str::to_owned)
+}
+
+fn snippet(html: &mut Html, hit: &Hit) {
+    let text = &hit.snippet.text;
+    let mut at = 0;
+    if hit.snippet.is_cut_before {
+        html.text("\u{2026}");
+    }
+    for mark in &hit.snippet.marks {
+        html.text(&text[at..mark.start]);
+        html.words("mark", "hit", &text[mark.clone()]);
+        at = mark.end;
+    }
+    html.text(&text[at..]);
+    if hit.snippet.is_cut_after {
+        html.text("\u{2026}");
+    }
+}
