@@ -51,16 +51,61 @@ enum Follows {
 
 /// Flags that say what is asked for. All others are refused: some name files.
 const FLAGS: &[&str] = &[
-    "project", "since", "until", "branch", "limit", "offset", "sort", "detail", "turn", "segment",
-    "entry", "last", "session", "tool", "summary", "fixes", "errors", "projects", "all", "flat",
-    "explain", "regex", "model", "tz", "week-start", "by", "as-of", "file", "commit", "pr",
-    "ghosts", "open", "diff", "thinking", "no-subagents", "check", "array",
+    "project",
+    "since",
+    "until",
+    "branch",
+    "limit",
+    "offset",
+    "sort",
+    "detail",
+    "turn",
+    "segment",
+    "entry",
+    "last",
+    "session",
+    "tool",
+    "summary",
+    "fixes",
+    "errors",
+    "projects",
+    "all",
+    "flat",
+    "explain",
+    "regex",
+    "model",
+    "tz",
+    "week-start",
+    "by",
+    "as-of",
+    "file",
+    "commit",
+    "pr",
+    "ghosts",
+    "open",
+    "diff",
+    "thinking",
+    "no-subagents",
+    "check",
+    "array",
 ];
 
 /// Views of what was used, and what else `usage` answers.
 const VIEWS: &[&str] = &[
-    "daily", "weekly", "monthly", "session", "project", "model", "subagent", "tool", "branch",
-    "pr", "blocks", "waste", "reconcile", "what-if",
+    "daily",
+    "weekly",
+    "monthly",
+    "session",
+    "project",
+    "model",
+    "subagent",
+    "tool",
+    "branch",
+    "pr",
+    "blocks",
+    "waste",
+    "reconcile",
+    "what-if",
 ];
 
 /// Answers a question.
@@ -101,7 +146,9 @@ fn line(question: &str, query: &str) -> Result<Vec<String>, Refusal> {
     for (key, value) in pairs.into_iter().filter(|(key, _)| key != "token") {
         match follows {
             Follows::Text(name) if name == key => text = Some(value),
-            _ if FLAGS.contains(&key.as_str()) && value.is_empty() => flags.push(format!("--{key}")),
+            _ if FLAGS.contains(&key.as_str()) && value.is_empty() => {
+                flags.push(format!("--{key}"))
+            }
             _ if FLAGS.contains(&key.as_str()) => flags.push(format!("--{key}={value}")),
             _ => return Err(Refusal::wrong(&format!("There is no `{key}` to ask for"))),
         }
@@ -159,7 +206,8 @@ mod tests {
 
     #[test]
     fn nothing_that_writes_or_names_a_file_can_be_asked() {
-        for question in ["sync", "restore/abc", "clean", "file/restore", "export/abc", "serve", ""] {
+        for question in ["sync", "restore/abc", "clean", "file/restore", "export/abc", "serve", ""]
+        {
             assert_eq!(asked(question, "path=x"), None, "{question}");
         }
         assert_eq!(asked("show/..%2Fx", ""), None);
@@ -170,7 +218,10 @@ mod tests {
             assert_eq!(asked("list", &format!("{flag}=/etc")), None, "{flag}");
         }
         assert_eq!(asked("file", ""), None);
-        assert_eq!(asked("search", "q=--claude-dir%3D/etc"), Some("search -- --claude-dir=/etc".into()));
+        assert_eq!(
+            asked("search", "q=--claude-dir%3D/etc"),
+            Some("search -- --claude-dir=/etc".into())
+        );
     }
 
     #[test]

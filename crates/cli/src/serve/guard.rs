@@ -39,19 +39,15 @@ impl Guard {
     }
 
     /// Whether this may be asked.
-    pub fn check(
-        &self,
-        method: &Method,
-        headers: &HeaderMap,
-        query: &str,
-    ) -> Result<(), Refusal> {
+    pub fn check(&self, method: &Method, headers: &HeaderMap, query: &str) -> Result<(), Refusal> {
         if method != Method::GET && method != Method::HEAD {
             return Err(Refusal::forbidden("Nothing can be changed here"));
         }
         if query.len() > LONGEST {
             return Err(Refusal::wrong("The question is too long"));
         }
-        let text = |name: header::HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+        let text =
+            |name: header::HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
         let host = text(header::HOST).unwrap_or_default();
         if let Some(hosts) = &self.hosts
             && !hosts.iter().any(|known| known.eq_ignore_ascii_case(host))

@@ -71,7 +71,8 @@ impl Open {
     /// Whether its files are as they were when it was read, and the sessions around it too.
     pub fn is_current(&self, shelf: &Arc<Shelf>) -> bool {
         let sizes = self.sources.iter().map(|source| source.size().unwrap_or(0));
-        (Arc::ptr_eq(&self.shelf, shelf) || self.agent.is_some()) && sizes.eq(self.sizes.iter().copied())
+        (Arc::ptr_eq(&self.shelf, shelf) || self.agent.is_some())
+            && sizes.eq(self.sizes.iter().copied())
     }
 
     /// What is known of it beside its entries.

@@ -35,7 +35,8 @@ impl Reader {
             None => (Builder::new(), None),
         };
         source.read_into(&mut builder)?;
-        let is_same = before.as_ref().is_some_and(|held| held.builder.consumed() == builder.consumed());
+        let is_same =
+            before.as_ref().is_some_and(|held| held.builder.consumed() == builder.consumed());
         let end = match before {
             Some(held) if is_same => held.end,
             _ => end(&source, builder.consumed())?,

@@ -127,10 +127,7 @@ fn style(open: &Open, detail: Detail, prefix: String) -> Style {
         zone: jiff::tz::TimeZone::system(),
         cwd: open.session.cwd().map(str::to_owned),
         prefix,
-        source: Source::Served {
-            session: open.id.as_str().to_owned(),
-            agent: open.agent.clone(),
-        },
+        source: Source::Served { session: open.id.as_str().to_owned(), agent: open.agent.clone() },
     }
 }
 
@@ -226,12 +223,12 @@ pub fn page(desk: &Desk, id: &str, look: &Look) -> Reply {
         main.with(|html| {
             session::margin(html, &turns);
             session::minimap(html, &view.opened, &view.outline);
-            html.tag("div").class("text").attr("id", "text").attr("data-source", "served").with(
-                |html| html.add(&text),
-            );
-            html.tag("aside").attr("aria-label", "Facts").attr("id", "facts").with(|html| {
-                session::bare_facts(html, &head);
-            });
+            html.tag("div")
+                .class("text")
+                .attr("id", "text")
+                .attr("data-source", "served")
+                .with(|html| html.add(&text));
+            session::facts(html, &head, &view.style);
         });
     });
     Ok(html.into())
@@ -243,7 +240,7 @@ pub fn facts(desk: &Desk, id: &str, look: &Look) -> Reply {
     let mut head = head(&open);
     used(desk, &open, &mut head)?;
     let mut html = Html::new();
-    session::bare_facts(&mut html, &head);
+    session::bare_facts(&mut html, &head, &style(&open, look.detail(), String::new()));
     Ok(html.into())
 }
 
@@ -401,8 +398,8 @@ pub fn inside(desk: &Desk, id: &str, agent: &str, look: &Look) -> Reply {
     let open = found(desk, id, &look)?;
     let opened = open.opened();
     let detail = look.detail();
-    let outline = outline(&opened, Part::Way, detail)
-        .map_err(|_| Refusal::missing("It has no entries"))?;
+    let outline =
+        outline(&opened, Part::Way, detail).map_err(|_| Refusal::missing("It has no entries"))?;
     let style = style(&open, detail, format!("{agent}-"));
     let mut html = Html::new();
     let end = outline.items.len().min(INSIDE);

@@ -60,7 +60,9 @@ impl Shelf {
         let extras = cards.iter().map(|_| None::<()>).collect();
         let scan = Scan { cards: cards.clone(), extras, problems: Vec::new() };
         let (mut library, _) = Library::join(scan);
-        std::mem::take(&mut library.problems).into_iter().for_each(|problem| run.talk.skip(problem));
+        std::mem::take(&mut library.problems)
+            .into_iter()
+            .for_each(|problem| run.talk.skip(problem));
         let ghosts = run.ghosts(&library)?.iter().filter_map(list::ghost).collect();
         Ok(Some(Self { library, ghosts, pulse, number: before.number + 1, cards }))
     }

@@ -63,6 +63,11 @@ impl Url {
         base64.bytes().all(is_base64).then(|| Self { text: text(), is_away: false })
     }
 
+    /// Nothing, without asking anybody.
+    pub fn none() -> Self {
+        Self { text: "data:,".into(), is_away: false }
+    }
+
     /// As it is written.
     pub fn as_str(&self) -> &str {
         &self.text

@@ -65,6 +65,8 @@ fn head(html: &mut Html, frame: Frame, title: &str) {
         open.attr("content", &policy(frame)).void();
     }
     html.tag("title").text(title);
+    // Browsers ask for a picture of every site; there is none.
+    html.tag("link").attr("rel", "icon").href(&Url::none()).void();
     match frame {
         Frame::Served => {
             let styles = Url::path(&["assets", "page.css"]);

@@ -51,14 +51,23 @@ pub fn top(html: &mut Html, here: Place, query: &str) {
             let field = field.attr("placeholder", "Search everything");
             field.attr("aria-label", "Search everything").void();
         });
-        html.tag("button").attr("type", "button").attr("id", "theme").flag("hidden", true).attr(
-            "title",
-            "Light or dark (t)",
-        ).text("Theme");
-        html.tag("button").attr("type", "button").attr("id", "help").flag("hidden", true).attr(
-            "title",
-            "Keys (?)",
-        ).text("?");
+        html.tag("button")
+            .attr("type", "button")
+            .attr("id", "theme")
+            .flag("hidden", true)
+            .attr("title", "Light or dark (t)")
+            .text("Theme");
+        html.tag("button")
+            .attr("type", "button")
+            .attr("id", "help")
+            .flag("hidden", true)
+            .attr("title", "Keys (?)")
+            .text("?");
     });
-    html.tag("div").class("sync").attr("id", "sync").attr("role", "status").flag("hidden", true).with(|_| {});
+    html.tag("div")
+        .class("sync")
+        .attr("id", "sync")
+        .attr("role", "status")
+        .flag("hidden", true)
+        .with(|_| {});
 }

@@ -467,6 +467,10 @@ fn row(
             place(html, record, style);
         });
         html.within("div", "body", |html| {
+            // What leads to the result finds it here.
+            if let Some(number) = call.outcome.as_ref().and_then(|outcome| outcome.number) {
+                html.tag("span").attr("id", &style.id(Some(number), 0)).with(|_| {});
+            }
             body(html, record, call, style);
             html.add(&agents);
         });

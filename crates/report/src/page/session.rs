@@ -7,7 +7,7 @@ use transcript::time::Time;
 
 use super::outline::Outline;
 use super::record::{self, Around};
-use super::{Style, chart};
+use super::{Source, Style, chart};
 use crate::format::{count, counted, dollars, duration, size, thousands};
 use crate::html::{Html, Url};
 use crate::record::{Detail, Opened};
@@ -163,7 +163,11 @@ fn happened(session: &Session, style: &Style, lines: &mut [TurnLine]) {
         let node = nodes[compaction.node()];
         let trigger = compaction.trigger.as_deref().unwrap_or("compaction");
         let tokens = compaction.pre_tokens.map(|n| format!(", {} tokens", thousands(n)));
-        add(node.number, "compaction", format!("compacted: {trigger}{}", tokens.unwrap_or_default()));
+        add(
+            node.number,
+            "compaction",
+            format!("compacted: {trigger}{}", tokens.unwrap_or_default()),
+        );
     }
     for (node, commit) in session.commits() {
         let subject = commit.subject.as_deref().unwrap_or(&commit.hash);
@@ -186,21 +190,21 @@ pub fn margin(html: &mut Html, turns: &[TurnLine]) {
 
 /// The lines of the left margin.
 pub fn turn_list(html: &mut Html, turns: &[TurnLine]) {
-            for turn in turns {
-                for (kind, words) in &turn.before {
-                    html.tag("li").class("rule").attr("data-kind", kind).text(words);
-                }
-                html.tag("li").show("data-entry", turn.entry).with(|html| {
-                    html.words("span", "n", &turn.number.to_string());
-                    let url = Url::place(&format!("e{}", turn.entry));
-                    html.tag("a").href(&url).attr("title", &turn.words).text(&turn.words);
-                    shares(html, turn.shares);
-                    if turn.errors > 0 {
-                        let words = counted(turn.errors, "error");
-                        html.tag("span").class("dot").attr("title", &words).text("\u{25cf}");
-                    }
-                });
+    for turn in turns {
+        for (kind, words) in &turn.before {
+            html.tag("li").class("rule").attr("data-kind", kind).text(words);
+        }
+        html.tag("li").show("data-entry", turn.entry).with(|html| {
+            html.words("span", "n", &turn.number.to_string());
+            let url = Url::place(&format!("e{}", turn.entry));
+            html.tag("a").href(&url).attr("title", &turn.words).text(&turn.words);
+            shares(html, turn.shares);
+            if turn.errors > 0 {
+                let words = counted(turn.errors, "error");
+                html.tag("span").class("dot").attr("title", &words).text("\u{25cf}");
             }
+        });
+    }
 }
 
 /// A bar of a few pixels: how much of a turn was reading, editing, running, asking agents.
@@ -227,25 +231,14 @@ fn shares(html: &mut Html, shares: [u32; 4]) {
 pub fn head(html: &mut Html, head: &Head, style: &Style) {
     html.within("header", "head", |html| {
         html.tag("h1").text(&head.title);
-        let mut place: Vec<&str> = vec![head.state];
-        place.extend(head.project.as_deref());
-        place.extend(head.branch.as_deref());
-        place.extend(head.models.iter().map(String::as_str));
-        html.words("p", "", &place.join(" \u{b7} "));
-        let mut numbers = Vec::new();
-        if let Some((first, last)) = head.first.zip(head.last) {
-            numbers.extend(style.day(first));
-            numbers.push(duration(last.since(first)));
-        }
-        numbers.push(counted(head.turns, "turn"));
-        numbers.push(counted(head.calls, "call"));
-        numbers.push(counted(head.errors, "error"));
-        if head.bytes > 0 {
-            numbers.push(size(head.bytes));
-        }
-        html.words("p", "", &numbers.join(" \u{b7} "));
+        html.within("p", "", |html| place(html, head, style));
+        html.within("p", "", |html| numbers(html, head, style));
         html.within("p", "", |html| {
-            html.words("code", "", &head.id);
+            html.tag("code").attr("id", "id").text(&head.id);
+            if matches!(style.source, Source::Served { .. }) && head.state != "archived" {
+                html.text(" \u{b7} ");
+                html.tag("code").attr("id", "resume").text(&format!("claude --resume {}", head.id));
+            }
         });
         if !head.notes.is_empty() {
             html.within("ul", "notes", |html| {
@@ -255,36 +248,99 @@ pub fn head(html: &mut Html, head: &Head, style: &Style) {
     });
 }
 
+/// State, project, branch and models.
+fn place(html: &mut Html, head: &Head, style: &Style) {
+    html.tag("span").class("state").attr("id", "state").text(head.state);
+    if let Some(project) = &head.project {
+        html.text(" \u{b7} ");
+        match style.source {
+            Source::Served { .. } => {
+                html.tag("a").href(&Url::path(&["p", project])).text(project);
+            }
+            Source::File { .. } => html.text(project),
+        }
+    }
+    for more in head.branch.iter().chain(&head.models) {
+        html.text(" \u{b7} ");
+        html.text(more);
+    }
+}
+
+/// How long, how much; what can be listed is a link to the list.
+fn numbers(html: &mut Html, head: &Head, style: &Style) {
+    let session = match &style.source {
+        Source::Served { session, .. } => Some(session),
+        Source::File { .. } => None,
+    };
+    let mut all: Vec<(String, Option<Url>)> = Vec::new();
+    if let Some((first, last)) = head.first.zip(head.last) {
+        all.extend(style.day(first).map(|day| (day, None)));
+        all.push((duration(last.since(first)), None));
+    }
+    let level = |d: &str| session.map(|id| Url::path(&["s", id]).query("d", d));
+    all.push((counted(head.turns, "turn"), level("1")));
+    all.push((counted(head.calls, "call"), level("3")));
+    let errors = session.filter(|_| head.errors > 0);
+    let errors = errors.map(|id| Url::path(&["errors"]).query("session", id));
+    all.push((counted(head.errors, "error"), errors));
+    let lines =
+        head.files.iter().fold((0, 0), |(a, r), (_, added, removed)| (a + added, r + removed));
+    if !head.files.is_empty() {
+        let files = counted(head.files.len(), "file");
+        all.push((format!("{files} +{} \u{2212}{}", lines.0, lines.1), None));
+    }
+    if head.bytes > 0 {
+        all.push((size(head.bytes), None));
+    }
+    for (at, (words, url)) in all.iter().enumerate() {
+        if at > 0 {
+            html.text(" \u{b7} ");
+        }
+        match url {
+            Some(url) => html.tag("a").href(url).text(words),
+            None => html.text(words),
+        }
+    }
+}
+
 /// The right margin.
-pub fn facts(html: &mut Html, head: &Head) {
-    html.tag("aside").attr("aria-label", "Facts").with(|html| bare_facts(html, head));
+pub fn facts(html: &mut Html, head: &Head, style: &Style) {
+    let aside = html.tag("aside").attr("aria-label", "Facts").attr("id", "facts");
+    aside.with(|html| bare_facts(html, head, style));
 }
 
 /// What stands in the right margin.
-pub fn bare_facts(html: &mut Html, head: &Head) {
-        chart::line(html, "Context", &head.context, &head.compactions, |value| {
-            format!("{} tokens", thousands(value as u64))
-        });
-        html.within("dl", "facts", |html| {
-            for (name, value) in &head.usage {
-                html.words("dt", "", name);
-                html.words("dd", "", value);
+pub fn bare_facts(html: &mut Html, head: &Head, style: &Style) {
+    chart::line(html, "Context", &head.context, &head.compactions, |value| {
+        format!("{} tokens", thousands(value as u64))
+    });
+    html.within("dl", "facts", |html| {
+        for (name, value) in &head.usage {
+            html.words("dt", "", name);
+            html.words("dd", "", value);
+        }
+        list(html, "Files", &head.files, |html, (path, added, removed)| {
+            let short = style.short(path);
+            match style.source {
+                Source::Served { .. } => {
+                    let url = Url::path(&["file"]).query("path", path);
+                    html.tag("a").href(&url).attr("title", path).text(short);
+                }
+                Source::File { .. } => html.tag("code").attr("title", path).text(short),
             }
-            list(html, "Files", &head.files, |html, (path, added, removed)| {
-                html.words("code", "", path);
-                html.words("span", "plus", &format!(" +{added}"));
-                html.words("span", "minus", &format!(" \u{2212}{removed}"));
-            });
-            list(html, "Commits", &head.commits, |html, (hash, subject)| {
-                html.words("code", "", hash.get(..8).unwrap_or(hash));
-                html.text(" ");
-                html.text(subject);
-            });
-            list(html, "Pull requests", &head.prs, |html, url| match Url::written(url) {
-                Some(link) => html.tag("a").href(&link).text(url),
-                None => html.text(url),
-            });
+            html.words("span", "plus", &format!(" +{added}"));
+            html.words("span", "minus", &format!(" \u{2212}{removed}"));
         });
+        list(html, "Commits", &head.commits, |html, (hash, subject)| {
+            html.words("code", "", hash.get(..8).unwrap_or(hash));
+            html.text(" ");
+            html.text(subject);
+        });
+        list(html, "Pull requests", &head.prs, |html, url| match Url::written(url) {
+            Some(link) => html.tag("a").href(&link).text(url),
+            None => html.text(url),
+        });
+    });
 }
 
 /// Tokens and money of responses, in words.

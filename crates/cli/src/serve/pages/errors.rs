@@ -58,7 +58,8 @@ pub fn page(desk: &Desk, asked: &Asked) -> Reply {
         for about in about.into_iter().flatten() {
             html.words("p", "notes", &format!("Of {about} only"));
         }
-        let words = format!("{} of {}", counted(all.len(), "failed call"), counted(groups.len(), "kind"));
+        let words =
+            format!("{} of {}", counted(all.len(), "failed call"), counted(groups.len(), "kind"));
         html.words("p", "notes", &words);
         for ((tool, signature), group) in groups.iter().take(GROUPS) {
             one(html, &clock, tool, signature, group);
@@ -87,30 +88,40 @@ fn errors(desk: &Desk, asked: &Asked) -> Result<Vec<Placed>, Refusal> {
 }
 
 fn one(html: &mut Html, clock: &Clock, tool: &str, signature: &str, group: &Group<'_>) {
-    html.tag("details").class("row").attr("data-kind", "run").flag("data-failed", true).with(|html| {
-        html.within("summary", "", |html| {
-            html.words("b", "", tool);
-            html.words("span", "what", signature);
-            html.within("span", "chips", |html| {
-                html.words("span", "chip bad", &format!("{}\u{d7}", count(group.errors.len() as u64)));
-                if group.fixed > 0 {
-                    let fixed = format!("{} followed by a success", group.fixed);
-                    html.words("span", "chip plus", &fixed);
-                }
-                let last = group.last.map_or_else(String::new, |time| clock.near(time));
-                html.words("span", "chip", &last);
+    html.tag("details").class("row").attr("data-kind", "run").flag("data-failed", true).with(
+        |html| {
+            html.within("summary", "", |html| {
+                html.words("b", "", tool);
+                html.words("span", "what", signature);
+                html.within("span", "chips", |html| {
+                    html.words(
+                        "span",
+                        "chip bad",
+                        &format!("{}\u{d7}", count(group.errors.len() as u64)),
+                    );
+                    if group.fixed > 0 {
+                        let fixed = format!("{} followed by a success", group.fixed);
+                        html.words("span", "chip plus", &fixed);
+                    }
+                    let last = group.last.map_or_else(String::new, |time| clock.near(time));
+                    html.words("span", "chip", &last);
+                });
             });
-        });
-        html.within("div", "body", |html| {
-            for error in group.errors.iter().rev().take(SHOWN) {
-                example(html, clock, error);
-            }
-            let rest = group.errors.len().saturating_sub(SHOWN);
-            if rest > 0 {
-                html.words("p", "notes", &format!("and {} before", counted(rest, "more")).replace("mores", "more"));
-            }
-        });
-    });
+            html.within("div", "body", |html| {
+                for error in group.errors.iter().rev().take(SHOWN) {
+                    example(html, clock, error);
+                }
+                let rest = group.errors.len().saturating_sub(SHOWN);
+                if rest > 0 {
+                    html.words(
+                        "p",
+                        "notes",
+                        &format!("and {} before", counted(rest, "more")).replace("mores", "more"),
+                    );
+                }
+            });
+        },
+    );
 }
 
 fn example(html: &mut Html, clock: &Clock, error: &Placed) {
@@ -132,7 +143,15 @@ fn example(html: &mut Html, clock: &Clock, error: &Placed) {
         if let Some(fix) = fix {
             html.within("p", "chosen", |html| {
                 html.text("What worked next ");
-                html.words("span", "soft", &format!("({}, {} in between)", fix.sureness.name(), counted(fix.calls_between, "call")));
+                html.words(
+                    "span",
+                    "soft",
+                    &format!(
+                        "({}, {} in between)",
+                        fix.sureness.name(),
+                        counted(fix.calls_between, "call")
+                    ),
+                );
                 if let Some(session) = &error.session {
                     html.text(" ");
                     let agent = error.agent.as_deref();
@@ -144,4 +163,3 @@ fn example(html: &mut Html, clock: &Clock, error: &Placed) {
         }
     });
 }
-

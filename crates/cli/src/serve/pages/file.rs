@@ -93,13 +93,21 @@ fn change(html: &mut Html, clock: &Clock, all: &All, row: &ChangeRow, sources: &
                     html.words("span", "chip", event.state.name());
                 }
                 html.words("span", "chip plus", &format!("+{}", count(event.added.into())));
-                html.words("span", "chip minus", &format!("\u{2212}{}", count(event.removed.into())));
+                html.words(
+                    "span",
+                    "chip minus",
+                    &format!("\u{2212}{}", count(event.removed.into())),
+                );
                 let when = event.time.map_or_else(String::new, |time| clock.near(time));
                 html.words("span", "chip", &when);
             });
             let agent = row.agent.as_ref().map(|agent| agent.as_str());
             let url = session_url(row.session.as_str(), agent, Some(event.number));
-            html.tag("a").href(&url).text(&format!("{} #{}", short(row.session.as_str()), event.number));
+            html.tag("a").href(&url).text(&format!(
+                "{} #{}",
+                short(row.session.as_str()),
+                event.number
+            ));
         });
         html.within("div", "body", |html| match sources.hunks(all, row) {
             Ok(hunks) if hunks.is_empty() => html.words("p", "notes", "Its lines are not recorded"),

@@ -93,10 +93,7 @@ fn results(html: &mut Html, clock: &Clock, found: &Hits, asked: &Asked) {
         return html.words("p", "", "Nothing found");
     }
     if found.rung != Rung::Words {
-        let words = format!(
-            "Nothing has these words as they are; found by {}",
-            found.rung.name()
-        );
+        let words = format!("Nothing has these words as they are; found by {}", found.rung.name());
         html.words("p", "notes", &words);
     }
     let mut shown: Vec<&str> = Vec::new();
@@ -109,7 +106,7 @@ fn results(html: &mut Html, clock: &Clock, found: &Hits, asked: &Asked) {
         html.within("section", "hits", |html| {
             heading(html, clock, hit);
             for hit in found.hits.iter().filter(|hit| hit.session.id.as_str() == id) {
-                one(html, clock, hit, &asked.q);
+                one(html, clock, hit);
             }
         });
     }
@@ -137,7 +134,7 @@ fn heading(html: &mut Html, clock: &Clock, hit: &Hit) {
     html.words("p", "notes", &place.join(" \u{b7} "));
 }
 
-fn one(html: &mut Html, clock: &Clock, hit: &Hit, query: &str) {
+fn one(html: &mut Html, clock: &Clock, hit: &Hit) {
     html.within("p", "hit", |html| {
         let agent = match (&hit.place, classify(&hit.path)) {
             (Stands::Subagent, FileKind::Agent { agent, .. }) => Some(agent.as_str().to_owned()),
@@ -149,7 +146,9 @@ fn one(html: &mut Html, clock: &Clock, hit: &Hit, query: &str) {
         match hit.is_ghost() {
             true => html.words("span", "badge", &words),
             false => {
-                let url = session_url(id, agent.as_deref(), None).query("find", query);
+                let url = session_url(id, agent.as_deref(), None);
+                let word = hit.snippet.marks.first().map(|mark| &hit.snippet.text[mark.clone()]);
+                let url = word.into_iter().fold(url, |url, word| url.query("find", word));
                 let url = url.at(&format!("e{}", hit.entry));
                 html.tag("a").class("badge").href(&url).text(&words);
             }

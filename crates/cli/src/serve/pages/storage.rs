@@ -96,7 +96,9 @@ fn sessions(html: &mut Html, report: &Report) {
             let title = session.title.as_deref().unwrap_or("(no title)");
             out.row(&[
                 &|html| match &session.id {
-                    Some(id) => html.tag("a").href(&session_url(id.as_str(), None, None)).text(title),
+                    Some(id) => {
+                        html.tag("a").href(&session_url(id.as_str(), None, None)).text(title)
+                    }
                     None => html.text(title),
                 },
                 &|html| html.text(&size(session.storage.all.bytes)),
@@ -115,11 +117,9 @@ fn beside(html: &mut Html, side: &Side) {
         [Column("What", LEFT), Column("Files", NUMBER), Column("Bytes", NUMBER)];
     table(html, &COLUMNS, |out| {
         for (name, (files, bytes)) in side {
-            out.row(&[
-                &|html| html.text(name),
-                &|html| html.text(&count(*files)),
-                &|html| html.text(&size(*bytes)),
-            ]);
+            out.row(&[&|html| html.text(name), &|html| html.text(&count(*files)), &|html| {
+                html.text(&size(*bytes))
+            }]);
         }
     });
 }

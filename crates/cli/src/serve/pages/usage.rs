@@ -6,8 +6,8 @@ use hashbrown::HashMap;
 use report::filter::{Period, ProjectFilter};
 use report::format::{count, dollars, percent, short_duration, thousands};
 use report::html::{Html, Url};
-use report::page::chart::{Bar, Bars, bars};
 use report::page::Place;
+use report::page::chart::{Bar, Bars, bars};
 use report::tools::{Grouping, ToolRow, tools};
 use report::usage::{Calendar, Dimension, Filter, Row, Totals, View, WeekStart, total, view};
 use serde::Deserialize;
@@ -35,14 +35,14 @@ pub fn page(desk: &Desk, asked: &Asked) -> Reply {
     let ledger = desk.ledger()?;
     let ledger = &*ledger;
     let clock = desk.run().clock;
-    let since = asked.days.map(|days| Time(clock.time().0.saturating_sub(days.saturating_mul(DAY))));
+    let since =
+        asked.days.map(|days| Time(clock.time().0.saturating_sub(days.saturating_mul(DAY))));
     let filter = Filter {
         period: Period { since, until: None },
         project: asked.project.clone().map(ProjectFilter::Folder),
         ..Filter::default()
     };
-    let calendar =
-        Calendar { zone: clock.now.time_zone().clone(), week_start: WeekStart::Monday };
+    let calendar = Calendar { zone: clock.now.time_zone().clone(), week_start: WeekStart::Monday };
     let by = |by: &[Dimension]| {
         let (agents, prs) = (HashMap::new(), HashMap::new());
         view(ledger, &View { by, filter: &filter, calendar: &calendar, agents: &agents, prs: &prs })
@@ -62,7 +62,9 @@ pub fn page(desk: &Desk, asked: &Asked) -> Reply {
         rows(html, "By project", &by(&[Dimension::Project]), |html, key| {
             html.tag("a").href(&Url::path(&["p", key])).attr("title", key).text(last_part(key));
         });
-        rows(html, "By session", &by(&[Dimension::Session]), |html, key| session(html, &shelf, key));
+        rows(html, "By session", &by(&[Dimension::Session]), |html, key| {
+            session(html, &shelf, key)
+        });
         if asked.project.is_none() {
             tool_rates(html, &tools);
         }
@@ -73,7 +75,9 @@ pub fn page(desk: &Desk, asked: &Asked) -> Reply {
 /// The spans of time that can be asked for.
 fn spans(html: &mut Html, asked: &Asked) {
     html.tag("nav").class("levels").attr("aria-label", "Time").with(|html| {
-        for (days, name) in [(Some(7), "7 days"), (Some(30), "30 days"), (Some(90), "90 days"), (None, "All")] {
+        for (days, name) in
+            [(Some(7), "7 days"), (Some(30), "30 days"), (Some(90), "90 days"), (None, "All")]
+        {
             let url = Url::path(&["usage"]);
             let url = asked.project.iter().fold(url, |url, project| url.query("project", project));
             let url = days.into_iter().fold(url, |url, days| url.query("days", &days.to_string()));
@@ -125,18 +129,23 @@ fn charts(html: &mut Html, rows: &[Row]) {
     let mut models: Vec<(&str, u64)> = models.into_iter().collect();
     models.sort_by_key(|(_, weight)| std::cmp::Reverse(*weight));
     let models: Vec<String> = models.into_iter().map(|(model, _)| model.to_owned()).collect();
-    let chart = |html: &mut Html, title: &str, words: fn(f64) -> String, value: fn(&Totals) -> f64| {
-        let bar = |(day, by): (&&str, &BTreeMap<&str, &Totals>)| {
-            let part = |model: &String| by.get(model.as_str()).map_or(0.0, |totals| value(totals));
-            Bar { label: (*day).to_owned(), parts: models.iter().map(part).collect() }
+    let chart =
+        |html: &mut Html, title: &str, words: fn(f64) -> String, value: fn(&Totals) -> f64| {
+            let bar = |(day, by): (&&str, &BTreeMap<&str, &Totals>)| {
+                let part =
+                    |model: &String| by.get(model.as_str()).map_or(0.0, |totals| value(totals));
+                Bar { label: (*day).to_owned(), parts: models.iter().map(part).collect() }
+            };
+            let all: Vec<Bar> = days.iter().map(bar).collect();
+            bars(html, &Bars { title, series: &models, bars: &all, words });
         };
-        let all: Vec<Bar> = days.iter().map(bar).collect();
-        bars(html, &Bars { title, series: &models, bars: &all, words });
-    };
     chart(html, "Cost by day", |value| dollars(value as u64), |totals| totals.cost as f64);
-    chart(html, "Tokens by day", |value| thousands(value as u64), |totals| {
-        totals.tokens.total() as f64
-    });
+    chart(
+        html,
+        "Tokens by day",
+        |value| thousands(value as u64),
+        |totals| totals.tokens.total() as f64,
+    );
     efficiency(html, &days);
 }
 

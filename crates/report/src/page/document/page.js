@@ -628,6 +628,11 @@ if (main) {
     const box = map.getBoundingClientRect();
     scrollTo({ top: column.offsetTop + ((event.clientY - box.top) / box.height) * column.offsetHeight - innerHeight / 2 });
   });
+  // On a narrow screen the turns are a sheet.
+  main.dataset.sheet = "";
+  const sheet = make("button", { type: "button", id: "sheet", textContent: "Turns", onclick: () => { main.dataset.sheet = main.dataset.sheet ? "" : "open"; } });
+  document.body.append(sheet);
+  $(".turns")?.addEventListener("click", () => { main.dataset.sheet = ""; });
   $("#filter")?.addEventListener("input", (event) => filterTurns(event.target.value));
   const wanted = new URLSearchParams(location.search).get("find");
   const place = memory.get("place" + location.pathname);
