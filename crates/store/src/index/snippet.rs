@@ -5,7 +5,7 @@ use std::ops::Range;
 use hashbrown::HashMap;
 use tantivy::tokenizer::{TokenStream, Tokenizer};
 
-use super::search::Found;
+use super::search::{Found, WordUse};
 use super::unit::Units;
 use crate::query::{Query, Term};
 use crate::token::{self, Piece, Words};
@@ -48,10 +48,13 @@ impl Marker {
         Self { terms, beginnings }
     }
 
-    /// For the words as the search used them, with typos and longer forms.
+    /// For the words as the search used them, with typos and longer forms. Words that nearly
+    /// every text has are marked only if there are no others.
     pub fn of(found: &Found) -> Self {
         let mut terms = HashMap::new();
-        for (i, word) in found.words.iter().enumerate().filter(|(_, word)| !word.is_common) {
+        let are_common = found.words.iter().all(|word| word.is_common);
+        let is_marked = |word: &WordUse| are_common || !word.is_common;
+        for (i, word) in found.words.iter().enumerate().filter(|(_, word)| is_marked(word)) {
             terms.extend(word.terms.iter().map(|term| (term.clone(), i)));
         }
         Self { terms, beginnings: Vec::new() }
