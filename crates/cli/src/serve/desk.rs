@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, RwLock};
+use std::sync::{Arc, Condvar, Mutex, RwLock};
+use std::time::Duration;
 
 use jiff::Zoned;
 use report::filter::Period;
@@ -28,11 +29,16 @@ use crate::terminal::format::Clock;
 /// So many sessions are held that were asked for.
 const OPEN_MOST: usize = 6;
 
+/// Whoever asks for a session while the files are being read for the first time waits so long.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
 /// What the server holds.
 pub struct Desk {
     roots: Vec<PathBuf>,
     store: PathBuf,
     shelf: RwLock<Arc<Shelf>>,
+    /// Told when the files have been looked at for the first time.
+    is_read: (Mutex<bool>, Condvar),
     /// The sessions that were asked for last.
     open: Mutex<Vec<Arc<Open>>>,
     reader: Reader,
@@ -76,6 +82,7 @@ impl Desk {
             roots,
             store,
             shelf: RwLock::default(),
+            is_read: Default::default(),
             open: Mutex::default(),
             reader: Reader::default(),
             ledger: Fresh::default(),
@@ -113,8 +120,24 @@ impl Desk {
         self.shelf.read().expect("nobody panics while writing it").clone()
     }
 
+    /// All sessions, once the files have been looked at; nobody waits longer than `most` for it.
+    pub fn shelf_within(&self, most: Duration) -> Arc<Shelf> {
+        let (is_read, told) = &self.is_read;
+        let is_read = is_read.lock().expect("nobody panics while holding it");
+        let waited = told.wait_timeout_while(is_read, most, |is_read| !*is_read);
+        drop(waited.expect("nobody panics while holding it"));
+        self.shelf()
+    }
+
     /// Looks at the files again; whether something has changed.
     pub fn look(&self) -> Result<bool, CliError> {
+        let changed = self.look_again();
+        *self.is_read.0.lock().expect("nobody panics while holding it") = true;
+        self.is_read.1.notify_all();
+        changed
+    }
+
+    fn look_again(&self) -> Result<bool, CliError> {
         let before = self.shelf();
         let Some(now) = Shelf::read(&mut self.run(), &before, &self.reader)? else {
             return Ok(false);
@@ -125,7 +148,7 @@ impl Desk {
 
     /// A session, or one of its subagents, as its files are now; `None` if there is none.
     pub fn open(&self, id: &str, agent: Option<&str>) -> Result<Option<Arc<Open>>, CliError> {
-        let shelf = self.shelf();
+        let shelf = self.shelf_within(PATIENCE);
         let is_it = |open: &Arc<Open>| open.is(id, agent);
         let held = {
             let all = self.open.lock().expect("nobody panics while holding it");
@@ -183,7 +206,7 @@ impl Desk {
         make: impl FnOnce(&mut Run) -> Result<T, CliError>,
     ) -> Result<Arc<T>, CliError> {
         let mut held = fresh.0.lock().expect("nobody panics while holding it");
-        let number = self.shelf().number;
+        let number = self.shelf_within(PATIENCE).number;
         if let Some((_, known)) = held.as_ref().filter(|(at, _)| *at == number) {
             return Ok(known.clone());
         }

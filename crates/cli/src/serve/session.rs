@@ -194,6 +194,17 @@ fn head(open: &Open) -> Head {
         let files = counted(missing, "subagent");
         head.notes.push(format!("{files} without a transcript: the file is missing"));
     }
+    let started = item.agents.iter().filter(|agent| agent.file.is_some() && open.agent.is_none());
+    head.agents = started
+        .map(|agent| {
+            let kind = agent.agent_type.as_deref().unwrap_or("subagent");
+            let task = agent
+                .description
+                .as_deref()
+                .map_or_else(|| kind.to_owned(), |task| format!("{kind}: {task}"));
+            (agent.id.as_str().to_owned(), task)
+        })
+        .collect();
     for (kind, other) in &item.connections {
         head.notes.push(format!("{}: {}", kind.name(), short(other.as_str())));
     }

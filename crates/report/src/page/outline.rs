@@ -26,6 +26,11 @@ impl Item {
         }
     }
 
+    /// Its last node.
+    pub fn last(&self) -> usize {
+        self.nodes().last().copied().unwrap_or_else(|| self.first())
+    }
+
     /// Its nodes.
     pub fn nodes(&self) -> &[usize] {
         match self {

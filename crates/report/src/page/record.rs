@@ -522,7 +522,7 @@ fn body(html: &mut Html, record: &Record, call: &CallRecord, style: &Style) {
     let input = Raw::new(call.input.as_bytes()).ok();
     let change = call.outcome.as_ref().and_then(|outcome| outcome.change.as_ref());
     match (&*call.tool, change) {
-        (_, Some(change)) => changed(html, call, change),
+        (_, Some(change)) => changed(html, call, change, style),
         ("Bash" | "PowerShell", None) => {
             let command = input.and_then(|input| input.string("command"));
             match command {
@@ -566,7 +566,7 @@ fn result(html: &mut Html, outcome: &Outcome) {
     code::output(html, "out", text);
 }
 
-fn changed(html: &mut Html, call: &CallRecord, change: &Change) {
+fn changed(html: &mut Html, call: &CallRecord, change: &Change, style: &Style) {
     let written;
     let has_patch = change.hunks.iter().any(|hunk| !hunk.lines.is_empty());
     let hunks = match has_patch {
@@ -576,8 +576,20 @@ fn changed(html: &mut Html, call: &CallRecord, change: &Change) {
             &written
         }
     };
-    html.words("p", "path", &change.path);
+    html.within("p", "path", |html| match style.source {
+        Source::Served { .. } => {
+            let url = Url::path(&["file"]).query("path", &change.path);
+            let title = "This file through all sessions";
+            html.tag("a").href(&url).attr("title", title).text(&change.path);
+        }
+        Source::File { .. } => html.text(&change.path),
+    });
     diff::diff(html, hunks, language_of(&change.path), has_patch && !change.estimated);
+}
+
+/// The input of a call, given as JSON, by its fields.
+pub fn input(html: &mut Html, text: &str) {
+    fields(html, Raw::new(text.as_bytes()).ok(), text);
 }
 
 /// An input by its fields.

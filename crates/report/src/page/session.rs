@@ -15,6 +15,9 @@ use crate::show::{Hidden, Left};
 use crate::tree;
 use crate::usage::{Response, Totals};
 
+/// A pause longer than this is shown.
+const PAUSE_MS: i64 = 30 * 60 * 1000;
+
 /// A page is fetched and shown in pieces of about so many records.
 pub const PIECE: usize = 40;
 
@@ -59,6 +62,8 @@ pub struct Head {
     pub commits: Vec<(String, String)>,
     /// Pull requests.
     pub prs: Vec<String>,
+    /// Subagents: id, and what each was for.
+    pub agents: Vec<(String, String)>,
 }
 
 impl Head {
@@ -331,6 +336,12 @@ pub fn bare_facts(html: &mut Html, head: &Head, style: &Style) {
             html.words("span", "plus", &format!(" +{added}"));
             html.words("span", "minus", &format!(" \u{2212}{removed}"));
         });
+        list(html, "Subagents", &head.agents, |html, (id, task)| match &style.source {
+            Source::Served { session, .. } => {
+                html.tag("a").href(&Url::path(&["s", session, "a", id])).text(task);
+            }
+            Source::File { .. } => html.text(task),
+        });
         list(html, "Commits", &head.commits, |html, (hash, subject)| {
             html.words("code", "", hash.get(..8).unwrap_or(hash));
             html.text(" ");
@@ -453,6 +464,12 @@ pub fn piece(
             html.within("div", "band", |html| html.text(today.as_deref().unwrap_or_default()));
             day = today;
         }
+        if let Some(pause) = at
+            .checked_sub(1)
+            .and_then(|before| pause(session, outline.items[before].last(), item.first()))
+        {
+            html.within("div", "band", |html| html.text(&format!("{pause} later")));
+        }
         record::item(html, opened, item, style, around)?;
         let nodes = item.nodes();
         for left in outline.left.iter().filter(|left| left.at.is_some_and(|at| nodes.contains(&at)))
@@ -461,6 +478,13 @@ pub fn piece(
         }
     }
     Ok(())
+}
+
+/// A break between two entries that is long enough to be told.
+fn pause(session: &Session, before: usize, after: usize) -> Option<String> {
+    let time = |node: usize| session.nodes()[node].time();
+    let ms = time(after)?.since(time(before)?);
+    (ms > PAUSE_MS).then(|| duration(ms))
 }
 
 fn day_of(session: &Session, node: usize, style: &Style) -> Option<String> {

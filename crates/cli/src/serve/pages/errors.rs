@@ -6,7 +6,7 @@ use report::errors::{ErrorItem, signature};
 use report::filter::ProjectFilter;
 use report::format::{count, counted};
 use report::html::Html;
-use report::page::{Place, code};
+use report::page::{Place, code, record};
 use serde::Deserialize;
 use transcript::time::Time;
 
@@ -137,7 +137,7 @@ fn example(html: &mut Html, clock: &Clock, error: &Placed) {
             html.words("span", "soft", &format!(" {when}"));
         });
         if let Some(input) = input {
-            code::output(html, "out", input);
+            record::input(html, input);
         }
         code::output(html, "out bad", &text.text());
         if let Some(fix) = fix {
@@ -159,7 +159,7 @@ fn example(html: &mut Html, clock: &Clock, error: &Placed) {
                     link.text(&format!("#{}", fix.number));
                 }
             });
-            code::output(html, "out", &fix.input);
+            record::input(html, &fix.input);
         }
     });
 }

@@ -13,7 +13,7 @@ use transcript::time::Time;
 
 use super::{Reply, last_part, pager, session_url};
 use crate::serve::answer::Refusal;
-use crate::serve::desk::Desk;
+use crate::serve::desk::{Desk, PATIENCE};
 use crate::serve::open::Open;
 use crate::terminal::format::Clock;
 
@@ -46,7 +46,7 @@ struct Happened {
 /// The page of a project's days.
 pub fn page(desk: &Desk, asked: &Asked) -> Reply {
     let Some(project) = &asked.project else { return Ok(choice(desk).into()) };
-    let shelf = desk.shelf();
+    let shelf = desk.shelf_within(PATIENCE);
     let filter = ListFilter {
         project: Some(ProjectFilter::Folder(project.clone())),
         ..ListFilter::default()
@@ -77,7 +77,7 @@ pub fn page(desk: &Desk, asked: &Asked) -> Reply {
 }
 
 fn choice(desk: &Desk) -> Html {
-    let shelf = desk.shelf();
+    let shelf = desk.shelf_within(PATIENCE);
     let filter = ListFilter::default();
     let list = list::list(&shelf.library, &[], &shelf.pulse, &filter, ListOrder::Time);
     let projects = list::projects(&list);

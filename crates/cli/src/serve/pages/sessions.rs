@@ -1,5 +1,7 @@
 //! Projects and sessions.
 
+use std::time::Duration;
+
 use report::filter::ProjectFilter;
 use report::format::{Clock, count, counted, duration, size};
 use report::html::{Html, Url};
@@ -10,6 +12,8 @@ use serde::Deserialize;
 use super::{Column, LEFT, LESS, LESS_NUMBER, NUMBER, Reply, last_part, pager, session_url, table};
 use crate::serve::desk::Desk;
 
+/// A page that says that the files are being read is shown after so long.
+const SOON: Duration = Duration::from_millis(700);
 /// Sessions on one page.
 const SHOWN: usize = 100;
 /// Projects that are listed before the sessions.
@@ -40,7 +44,7 @@ impl Asked {
 
 /// The page of all sessions, or of a project's.
 pub fn page(desk: &Desk, project: Option<&str>, asked: &Asked) -> Reply {
-    let shelf = desk.shelf();
+    let shelf = desk.shelf_within(SOON);
     let filter = ListFilter {
         project: project.map(|path| ProjectFilter::Folder(path.to_owned())),
         errors: asked.errors.is_some(),
@@ -56,7 +60,7 @@ pub fn page(desk: &Desk, project: Option<&str>, asked: &Asked) -> Reply {
             about_project(html, project);
         }
         if shelf.number == 0 {
-            return html.words("p", "", "Reading\u{2026}");
+            return html.tag("p").flag("data-reload", true).text("Reading\u{2026}");
         }
         if project.is_none() {
             projects(html, &clock, &list::projects(&list));

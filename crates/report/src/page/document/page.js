@@ -431,6 +431,7 @@ let fresh = 0;
 const pill = make("button", { type: "button", className: "pill", hidden: true, onclick: () => follow(true) });
 function follow(on) {
   isFollowing = on;
+  $("#follow")?.setAttribute("aria-pressed", String(on));
   if (on) { scrollTo({ top: document.documentElement.scrollHeight }); fresh = 0; pill.hidden = true; }
   say(on ? "Following" : "Not following");
 }
@@ -482,6 +483,7 @@ async function refresh() {
     if (more.length > 0) main.dataset.before = (await (await ask("/news", { from: sections.length - 1 })).json()).before;
     markup($(".turns"), news.turns);
     main.dataset.state = news.state;
+    if ($("#state")) $("#state").textContent = news.state;
     document.documentElement.dataset.entries = news.entries;
     if (stays) scrollTo({ top: document.documentElement.scrollHeight });
     else if (added > 0) {
@@ -511,7 +513,7 @@ function hear() {
     sync.textContent = told.problem ?? (told.sync === null ? "" : `Keeping what is new: ${Math.round(told.sync * 100)} %`);
     sync.style.setProperty("--part", `${(told.sync ?? 0) * 100}%`);
     if (main && size !== undefined && told.size !== size) refresh();
-    if (!main && shelf !== undefined && told.shelf !== shelf && document.body.dataset.reload !== undefined) location.reload();
+    if (!main && shelf !== undefined && told.shelf !== shelf && $("[data-reload]")) location.reload();
     size = told.size;
     shelf = told.shelf;
   };
@@ -632,6 +634,7 @@ if (main) {
   main.dataset.sheet = "";
   const sheet = make("button", { type: "button", id: "sheet", textContent: "Turns", onclick: () => { main.dataset.sheet = main.dataset.sheet ? "" : "open"; } });
   document.body.append(sheet);
+  if (!isFile) $("#state")?.after(make("button", { type: "button", id: "follow", textContent: "Follow", title: "Stay at the end (.)", onclick: () => follow(!isFollowing) }));
   $(".turns")?.addEventListener("click", () => { main.dataset.sheet = ""; });
   $("#filter")?.addEventListener("input", (event) => filterTurns(event.target.value));
   const wanted = new URLSearchParams(location.search).get("find");
