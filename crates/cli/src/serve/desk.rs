@@ -18,6 +18,7 @@ use transcript::id::SessionId;
 use super::open::{Open, agent_of};
 use super::reader::Reader;
 use super::shelf::Shelf;
+use super::words::Words;
 use crate::args::{Color, Global};
 use crate::commands::storage::{Side, measured};
 use crate::commands::tools::calls;
@@ -167,6 +168,14 @@ impl Desk {
         let first = all.len().saturating_sub(OPEN_MOST);
         all.drain(..first);
         Ok(Some(open))
+    }
+
+    /// What the records of a session say; of one session at a time, because that is much.
+    pub fn words(&self, open: &Open) -> Arc<Words> {
+        let all = self.open.lock().expect("nobody panics while holding it").clone();
+        let others = all.iter().filter(|other| !std::ptr::eq(&***other, open));
+        others.for_each(|other| other.forget_words());
+        open.words()
     }
 
     /// Bytes of a session's file now.

@@ -1,6 +1,6 @@
 //! A session that somebody looks at: read once, and read on when it grows.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex};
 
 use report::record::Opened;
 use transcript::id::SessionId;
@@ -26,7 +26,7 @@ pub struct Open {
     /// The sessions that were there when it was read.
     pub shelf: Arc<Shelf>,
     /// What its records say, for whoever looks for something.
-    words: OnceLock<Words>,
+    words: Mutex<Option<Arc<Words>>>,
     sizes: Vec<u64>,
 }
 
@@ -58,7 +58,7 @@ impl Open {
             session,
             sources,
             shelf: shelf.clone(),
-            words: OnceLock::new(),
+            words: Mutex::default(),
             sizes,
         }))
     }
@@ -91,8 +91,15 @@ impl Open {
     }
 
     /// What its records say. Made when it is first asked for.
-    pub fn words(&self) -> &Words {
-        self.words.get_or_init(|| Words::of(&self.session, &self.sources))
+    pub fn words(&self) -> Arc<Words> {
+        let mut words = self.words.lock().expect("nobody panics while holding it");
+        let make = || Arc::new(Words::of(&self.session, &self.sources));
+        words.get_or_insert_with(make).clone()
+    }
+
+    /// Lets go of what its records say.
+    pub fn forget_words(&self) {
+        self.words.lock().expect("nobody panics while holding it").take();
     }
 }
 

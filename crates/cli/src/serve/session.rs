@@ -12,7 +12,7 @@ use report::page::record::Around;
 use report::page::session::{self, Head, PIECE};
 use report::page::{Place, Source, Style, document, frame};
 use report::record::{Detail, Opened};
-use report::show::Part;
+use report::show::{Part, entries};
 use serde::{Deserialize, Serialize};
 use transcript::id::Key;
 use transcript::layout::Problem;
@@ -43,6 +43,8 @@ pub struct Look {
     q: String,
     /// The pieces that are known already.
     from: usize,
+    /// The turns that are.
+    turns: Option<usize>,
 }
 
 impl Look {
@@ -318,12 +320,9 @@ fn page_url(open: &Open) -> Url {
 }
 
 fn foot(html: &mut Html, view: &View<'_>) {
-    let more = [format!(
-        "{} in {}; {}",
-        counted(view.open.session.nodes().len(), "entry").replace("entrys", "entries"),
-        counted(view.open.sources.len(), "file"),
-        size(view.open.bytes()),
-    )];
+    let entries = entries(view.open.session.nodes().len());
+    let files = counted(view.open.sources.len(), "file");
+    let more = [format!("{entries} in {files}, {}", size(view.open.bytes()))];
     session::foot(html, &view.outline.hidden, view.look.detail(), &more);
 }
 
@@ -344,8 +343,8 @@ pub struct News {
     before: String,
     /// The sections from the one that was asked from, with their content.
     sections: String,
-    /// The turn list.
-    turns: String,
+    /// The turn list, if there are more or fewer than are known.
+    turns: Option<String>,
     /// `live`, `ended`, …
     state: &'static str,
     /// Entries now.
@@ -356,13 +355,17 @@ pub struct News {
 pub fn news(desk: &Desk, id: &str, look: &Look) -> Result<News, Refusal> {
     let open = found(desk, id, look)?;
     let view = View::new(&open, look)?;
-    let (mut sections, mut turns) = (Html::new(), Html::new());
+    let mut sections = Html::new();
     view.sections(&mut sections, look.from, |_| true)?;
-    session::turn_list(&mut turns, &session::turns(&view.opened, &view.style)?);
+    let mut turns = None;
+    if look.turns != Some(open.session.turns().len()) {
+        let html = turns.get_or_insert_with(Html::new);
+        session::turn_list(html, &session::turns(&view.opened, &view.style)?);
+    }
     Ok(News {
         before: view.fingerprint(look.from),
         sections: sections.into_string(),
-        turns: turns.into_string(),
+        turns: turns.map(Html::into_string),
         state: open.shelf.pulse.life(&open.shelf.library, open.item()).name(),
         entries: open.session.nodes().len(),
     })
@@ -389,7 +392,7 @@ pub fn find(desk: &Desk, id: &str, look: &Look) -> Result<Found, Refusal> {
             piece_of[*node] = Some(at);
         }
     }
-    let words = open.words();
+    let words = desk.words(&open);
     let all = words.find(&look.q);
     let shown = all.iter().filter_map(|&(node, count)| Some((piece_of[node]?, node, count)));
     let places: Vec<(usize, String, usize)> = shown

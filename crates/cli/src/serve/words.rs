@@ -127,3 +127,33 @@ fn strings(value: &serde_json::Value, each: &mut impl FnMut(&str)) {
         serde_json::Value::Bool(_) | serde_json::Value::Null => {}
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use transcript::session::{Builder, Options};
+
+    #[test]
+    fn what_records_show_is_found_and_nothing_else() {
+        let lines = [
+            r#"{"parentUuid":null,"uuid":"a","sessionId":"s","type":"user","message":{"role":"user","content":"Where is the Tile cache?"}}"#,
+            r#"{"parentUuid":"a","uuid":"b","sessionId":"s","type":"assistant","message":{"id":"m","role":"assistant","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls \"tile cache\""}}]}}"#,
+            r#"{"parentUuid":"b","uuid":"c","sessionId":"s","type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"TILE one\ntile two"}]},"toolUseResult":{"stdout":"tile tile tile"}}"#,
+        ];
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("s.jsonl");
+        std::fs::write(&path, lines.join("\n") + "\n").expect("written");
+        let source = Source::open(&path).expect("there");
+        let mut builder = Builder::new();
+        source.read_into(&mut builder).expect("readable");
+        let words = Words::of(&builder.finish(&Options::default()), &[source]);
+        assert_eq!(words.find("tile"), [(0, 1), (1, 3)], "what is stored twice is found once");
+        assert_eq!(
+            words.find("ls \"tile cache\""),
+            [(1, 1)],
+            "as it is shown, not as it is stored"
+        );
+        assert_eq!(words.find("stdout"), []);
+        assert_eq!(words.find(""), []);
+    }
+}

@@ -113,11 +113,7 @@ fn one(html: &mut Html, clock: &Clock, tool: &str, signature: &str, group: &Grou
                 }
                 let rest = group.errors.len().saturating_sub(SHOWN);
                 if rest > 0 {
-                    html.words(
-                        "p",
-                        "notes",
-                        &format!("and {} before", counted(rest, "more")).replace("mores", "more"),
-                    );
+                    html.words("p", "notes", &format!("and {rest} more before"));
                 }
             });
         },

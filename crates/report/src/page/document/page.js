@@ -125,8 +125,24 @@ function fill(section) {
   return loading.get(section);
 }
 
+// Which tools are always open, or never: what the reader chose.
+const wished = JSON.parse(memory.get("tools") ?? "{}");
+function wish(tool, isOpen) {
+  wished[tool] = isOpen;
+  memory.set("tools", JSON.stringify(wished));
+  sections.forEach(grant);
+  say(`${tool}: ${isOpen ? "always open" : "always closed"}`);
+}
+function grant(section) {
+  for (const row of $$("details.row", section)) {
+    const isOpen = wished[$("summary > b", row)?.textContent];
+    if (isOpen !== undefined && !opened.has(row.id)) row.open = isOpen;
+  }
+}
+
 // What a piece needs when it is in the page.
 function filled(section) {
+  grant(section);
   const height = section.offsetHeight;
   const records = Number(section.dataset.records);
   if (height > 0 && records > 0) perRecord = perRecord * 0.8 + (height / records) * 0.2;
@@ -264,6 +280,8 @@ function menu(anchor) {
     make("p", { textContent: anchor.title }),
     button("Copy link", () => copy(linkTo(id))),
     button("Copy text", () => copy(record.innerText)));
+  const tool = record.localName === "details" && $("summary > b", record)?.textContent;
+  if (tool) box.append(button(`${tool}: always open`, () => wish(tool, true)), button(`${tool}: always closed`, () => wish(tool, false)));
   if (number && !isFile) box.append(make("a", { textContent: "Raw JSON", href: address("/raw/" + number, agent ? { agent } : {}), target: "_blank", rel: "noopener" }));
   anchor.after(box);
   box.querySelector("button").focus();
@@ -292,6 +310,9 @@ function openFind() {
     document.body.append(bar);
   }
   bar.hidden = false;
+  // What is looked through is made ready while somebody types.
+  if (!isFile) ask("/find", { q: "" }).catch(() => {});
+  $("input", bar).focus();
   $("input", bar).select();
 }
 function closeFind() {
@@ -460,7 +481,7 @@ async function refresh() {
   isAsking = true;
   try {
     const from = Math.max(0, sections.length - 1);
-    const news = await (await ask("/news", { from })).json();
+    const news = await (await ask("/news", { from, turns: $$(".turns li[data-entry]").length })).json();
     if (news.before !== main.dataset.before) { location.reload(); return; }
     const stays = isFollowing || (atEnd() && scrollY > 0);
     const before = $$(RECORD, sections.at(-1) ?? column).length;
@@ -481,7 +502,7 @@ async function refresh() {
       added += $$(RECORD, section).length;
     }
     if (more.length > 0) main.dataset.before = (await (await ask("/news", { from: sections.length - 1 })).json()).before;
-    markup($(".turns"), news.turns);
+    if (news.turns !== null) markup($(".turns"), news.turns);
     main.dataset.state = news.state;
     if ($("#state")) $("#state").textContent = news.state;
     document.documentElement.dataset.entries = news.entries;
@@ -624,6 +645,7 @@ for (const id of ["theme", "help"]) $("#" + id)?.removeAttribute("hidden");
 if (main) {
   document.body.append(pill);
   sections.forEach(reserve);
+  sections.filter((section) => section.hasAttribute("data-full")).forEach(grant);
   sections.forEach((section) => watcher.observe(section));
   addEventListener("scroll", () => { seen(); if (atEnd()) { fresh = 0; pill.hidden = true; } else if (isFollowing) isFollowing = false; }, { passive: true });
   map?.addEventListener("click", (event) => {
