@@ -7,7 +7,7 @@ use transcript::time::Time;
 
 use super::outline::Outline;
 use super::record::{self, Around};
-use super::{Style, chart};
+use super::{Source, Style, chart};
 use crate::format::{count, counted, duration, size, thousands};
 use crate::html::{Html, Url};
 use crate::record::{Detail, Opened};
@@ -287,7 +287,7 @@ pub fn piece(
         let nodes = item.nodes();
         for left in outline.left.iter().filter(|left| left.at.is_some_and(|at| nodes.contains(&at)))
         {
-            branches(html, left);
+            branches(html, left, style);
         }
     }
     Ok(())
@@ -298,13 +298,19 @@ fn day_of(session: &Session, node: usize, style: &Style) -> Option<String> {
 }
 
 /// Attempts that were left here.
-fn branches(html: &mut Html, left: &Left) {
+fn branches(html: &mut Html, left: &Left, style: &Style) {
     html.within("p", "branches", |html| {
         let attempts = counted(left.numbers.len(), "abandoned attempt");
         html.text(&format!("{attempts}, {}: ", counted(left.prompts, "prompt")));
         for number in &left.numbers {
-            let url = Url::beside("").query("branch", &number.to_string());
-            html.tag("a").href(&url).text(&format!("branch {number}"));
+            let words = format!("branch {number}");
+            match style.source {
+                Source::Served(_) => {
+                    let url = Url::beside("").query("branch", &number.to_string());
+                    html.tag("a").href(&url).text(&words);
+                }
+                Source::File { .. } => html.text(&words),
+            }
             html.text(" ");
         }
     });
