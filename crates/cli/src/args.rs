@@ -127,6 +127,7 @@ pub enum Command {
     Show(commands::show::ShowArgs),
     Context(commands::context::ContextArgs),
     Errors(commands::errors::ErrorsArgs),
+    Export(commands::export::ExportArgs),
     Doctor(commands::doctor::DoctorArgs),
     Todos(commands::todos::TodosArgs),
     Plans(commands::plans::PlansArgs),

@@ -115,10 +115,17 @@ pub struct TurnLine {
 
 /// The turns of a session, with the first words of their prompts.
 pub fn turns(opened: &Opened<'_>) -> Result<Vec<TurnLine>, Problem> {
-    let session = opened.session();
+    turns_with(opened.session(), |prompt| Ok(tree::words(opened, prompt)?.unwrap_or_default()))
+}
+
+/// The turns of a session, with what `words` says of the nodes of their prompts.
+pub fn turns_with(
+    session: &Session,
+    mut words: impl FnMut(usize) -> Result<String, Problem>,
+) -> Result<Vec<TurnLine>, Problem> {
     let mut lines = Vec::with_capacity(session.turns().len());
     for (at, turn) in session.turns().iter().enumerate() {
-        let words = tree::words(opened, turn.prompt)?.unwrap_or_default();
+        let words = words(turn.prompt)?;
         let entry = session.nodes()[turn.prompt].number;
         let (number, errors) = (at + 1, turn.errors);
         lines.push(TurnLine { number, entry, words, shares: [0; 4], errors });
