@@ -69,6 +69,10 @@ pub struct Global {
     #[arg(long, global = true)]
     pub no_pager: bool,
 
+    /// Replace secrets in what is printed; an export does so by itself
+    #[arg(long, global = true)]
+    pub redact: bool,
+
     /// No progress bar and no notes
     #[arg(long, global = true)]
     pub quiet: bool,

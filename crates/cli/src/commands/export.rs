@@ -240,7 +240,7 @@ pub fn run(args: &ExportArgs, run: &mut Run) -> Result<Answer, CliError> {
     let options = Options { emails: args.emails, homes: args.home_paths };
     let redactor = (!args.no_redact).then(|| Redactor::new(Rules::built_in(), options));
     let notes = match &redactor {
-        Some(_) => "Secrets are replaced by placeholders: [REDACTED:…]",
+        Some(_) => "Secrets are replaced by placeholders: [redacted:…]",
         None => "Nothing was redacted",
     };
     let work = Work {

@@ -260,6 +260,9 @@ impl<'a> Markdown<'a> {
         match &*call.tool {
             "Read" => {}
             "Bash" | "PowerShell" => match text("command") {
+                // One line has just been said.
+                Some(command)
+                    if call.subject.as_deref() == Some(&*command) && !command.contains('\n') => {}
                 Some(command) => self.fence("sh", &command),
                 None => self.fence("json", &call.input),
             },
@@ -346,7 +349,10 @@ fn span(text: &str) -> String {
     match text.trim().is_empty() {
         true => String::new(),
         // A space on both sides is taken off again by the reader.
-        false => format!("{ticks} {} {ticks}", text.trim()),
+        false if text.trim().starts_with('`') || text.trim().ends_with('`') => {
+            format!("{ticks} {} {ticks}", text.trim())
+        }
+        false => format!("{ticks}{}{ticks}", text.trim()),
     }
 }
 

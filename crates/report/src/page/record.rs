@@ -273,7 +273,12 @@ fn place(html: &mut Html, record: &Record, style: &Style) {
         words.push(record.state.name().into());
     }
     let name = record.number.map_or_else(|| "@".into(), |number| format!("#{number}"));
-    html.tag("a").class("at").href(&Url::place(&id)).attr("title", &words.join(", ")).text(&name);
+    let open = html.tag("a").class("at").href(&Url::place(&id));
+    // Whoever was handed a file has no other to look into.
+    match style.source {
+        Source::Served(_) => open.attr("title", &words.join(", ")).text(&name),
+        Source::File { .. } => open.text(&name),
+    }
 }
 
 /// A user entry: a person, another agent, a task's notice, or what Claude Code put there.

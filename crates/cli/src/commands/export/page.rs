@@ -23,6 +23,10 @@ use crate::error::CliError;
 /// Packed pieces are held up to here, then in a file.
 const HELD: usize = 8 << 20;
 
+/// So much of a session can be seen without code: a few things, if they are not long.
+const FIRST_ITEMS: usize = 3;
+const FIRST_BYTES: usize = 6 << 10;
+
 /// What the writers of a session share.
 pub struct Sheet<'s> {
     /// What is said at its top.
@@ -43,7 +47,7 @@ pub fn single(walk: &mut Walk<'_>, sheet: &Sheet<'_>, out: &mut dyn Write) -> Re
     let mut packer = Packer::default();
     let mut spool = tempfile::spooled_tempfile(HELD);
     let (mut pieces, mut first) = (Vec::new(), Html::new());
-    for items in outline.pieces(opened.session(), PIECE) {
+    for items in pieces_of(&opened, &outline) {
         let number = pieces.len();
         pieces.push(Piece {
             span: session::span(opened.session(), &outline, items.clone()),
@@ -51,7 +55,7 @@ pub fn single(walk: &mut Walk<'_>, sheet: &Sheet<'_>, out: &mut dyn Write) -> Re
         });
         let html = text(walk, &opened, &links, &outline, items, sheet.style)?;
         spool.write_all(packer.data(number, &html).as_str().as_bytes())?;
-        if number == 0 {
+        if number == 0 && html.as_str().len() <= FIRST_BYTES {
             first = html;
         }
     }
@@ -74,6 +78,16 @@ pub fn single(walk: &mut Walk<'_>, sheet: &Sheet<'_>, out: &mut dyn Write) -> Re
     io::copy(&mut spool, out)?;
     out.write_all(after.as_bytes())?;
     Ok(())
+}
+
+/// The pieces of a page, the first of them so small that it can be there unpacked, too.
+fn pieces_of(opened: &Opened<'_>, outline: &Outline) -> Vec<std::ops::Range<usize>> {
+    let mut pieces = outline.pieces(opened.session(), PIECE);
+    if let Some(first) = pieces.first().cloned().filter(|first| first.len() > FIRST_ITEMS) {
+        let end = first.start + FIRST_ITEMS;
+        pieces.splice(0..1, [first.start..end, end..first.end]);
+    }
+    pieces
 }
 
 /// Writes a session as pages; `write` is handed each by its name.

@@ -20,7 +20,7 @@ use crate::commands::show::viewer::{DEPTH_MOST, Links, Stage, about};
 use crate::error::CliError;
 
 /// First words of a prompt in the margin.
-const WORDS: usize = 100;
+const WORDS: usize = 72;
 
 /// A longer line is not held.
 pub const LARGEST: u32 = 64 << 20;
