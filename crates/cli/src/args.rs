@@ -70,6 +70,10 @@ pub struct Global {
     #[arg(long, global = true)]
     pub no_pager: bool,
 
+    /// Replace secrets in what is printed; an export does so by itself
+    #[arg(long, global = true)]
+    pub redact: bool,
+
     /// No progress bar and no notes
     #[arg(long, global = true)]
     pub quiet: bool,
@@ -128,6 +132,7 @@ pub enum Command {
     Show(commands::show::ShowArgs),
     Context(commands::context::ContextArgs),
     Errors(commands::errors::ErrorsArgs),
+    Export(commands::export::ExportArgs),
     Doctor(commands::doctor::DoctorArgs),
     Todos(commands::todos::TodosArgs),
     Plans(commands::plans::PlansArgs),

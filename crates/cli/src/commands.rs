@@ -8,6 +8,7 @@ pub mod clean;
 pub mod context;
 pub mod doctor;
 pub mod errors;
+pub mod export;
 pub mod file;
 pub mod find;
 pub mod history;
@@ -42,6 +43,7 @@ pub fn run(command: &Command, run: &mut Run) -> Result<Answer, CliError> {
         Command::Show(args) => show::run(args, run),
         Command::Context(args) => context::run(args, run),
         Command::Errors(args) => errors::run(args, run),
+        Command::Export(args) => export::run(args, run),
         Command::Doctor(args) => doctor::run(args, run),
         Command::Todos(args) => todos::run(args, run),
         Command::Plans(args) => plans::run(args, run),

@@ -5,11 +5,13 @@
 //! whoever closed it has what it wanted.
 
 mod clean;
+mod export;
 mod file;
 mod restore;
 mod store;
 
 pub use clean::CleanError;
+pub use export::ExportError;
 pub use file::FileError;
 pub use restore::RestoreError;
 pub use store::StoreError;
@@ -77,6 +79,8 @@ pub enum CliError {
     Store(StoreError),
     /// A clean copy cannot be written.
     Clean(CleanError),
+    /// An export cannot be written.
+    Export(ExportError),
     /// A session's files cannot be written back.
     Restore(RestoreError),
     /// A file is no table of prices.
@@ -128,13 +132,15 @@ pub struct Talk {
     quiet: bool,
     skipped: Vec<Problem>,
     notes: Vec<String>,
+    /// Something was not done, and has been said.
+    has_failed: bool,
 }
 
 impl Talk {
     /// Standard error as the flags want it; `quiet` says no notes, only warnings and errors.
     pub fn new(color: ColorChoice, quiet: bool) -> Self {
         let stream = AutoStream::new(io::stderr(), color);
-        Self { stream, quiet, skipped: Vec::new(), notes: Vec::new() }
+        Self { stream, quiet, skipped: Vec::new(), notes: Vec::new(), has_failed: false }
     }
 
     /// A file could not be read and the work goes on without it.
@@ -143,6 +149,12 @@ impl Talk {
         if self.skipped.iter().all(|known| known.path != problem.path) {
             self.skipped.push(problem);
         }
+    }
+
+    /// A part of the work could not be done and the rest goes on.
+    pub fn fail(&mut self, error: &CliError) {
+        self.explain(error);
+        self.has_failed = true;
     }
 
     /// Something to know about the answer, said after it.
@@ -174,7 +186,7 @@ impl Talk {
                 self.explain(&error);
                 ExitCode::from(2)
             }
-            Ok(_) if !self.skipped.is_empty() => ExitCode::from(2),
+            Ok(_) if self.has_failed || !self.skipped.is_empty() => ExitCode::from(2),
             Ok(Answer::Found) => ExitCode::SUCCESS,
             Ok(Answer::Nothing) => ExitCode::from(1),
         }
@@ -251,6 +263,7 @@ fn message(error: &CliError) -> Message {
         CliError::File(error) => file::message(error),
         CliError::Store(error) => store::message(error),
         CliError::Clean(error) => clean::message(error),
+        CliError::Export(error) => export::message(error),
         CliError::Restore(error) => restore::message(error),
         CliError::Prices(path, error) => Message {
             error: format!("{}: {error}", path.display()),

@@ -67,7 +67,7 @@ impl Run {
         let color = global.color.into();
         Self {
             clock,
-            out: Output::new(color, !global.no_pager),
+            out: Output::new(color, !global.no_pager, global.redact),
             talk: Talk::new(color, global.quiet),
             json: global.json,
             quiet: global.quiet,
@@ -253,6 +253,10 @@ impl Run {
         // Also after an error: a pager that is open has to be left before anything is said.
         let finished = self.out.finish();
         let result = result.and_then(|answer| Ok(finished.map(|()| answer)?));
+        let replaced = self.out.replaced();
+        if replaced > 0 {
+            self.talk.note(format!("{} replaced", counted(replaced as usize, "secret")));
+        }
         if self.damaged.places > 0 {
             let places = counted(self.damaged.places, "damaged place");
             let files = counted(self.damaged.files, "file");

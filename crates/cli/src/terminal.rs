@@ -4,6 +4,7 @@ pub mod output;
 pub mod pager;
 pub mod progress;
 pub mod prose;
+pub mod redacted;
 pub mod safe;
 pub mod style;
 pub mod table;

@@ -11,6 +11,7 @@ pub mod archive;
 pub mod clean;
 pub mod doctor;
 pub mod errors;
+pub mod export;
 pub mod file;
 pub mod find;
 pub mod history;

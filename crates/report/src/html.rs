@@ -8,9 +8,7 @@
 pub mod markdown;
 mod url;
 
-use std::fmt::Write;
-
-pub use url::{Picture, Url};
+pub use url::{PDF, Picture, Url};
 
 /// A piece of a page.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -180,16 +178,25 @@ fn escape(out: &mut String, text: &str) {
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
             '\r' => out.push_str("&#13;"),
-            c => write!(out, "\u{27e8}U+{:04X}\u{27e9}", u32::from(c)).expect("a string takes all"),
+            c => out.push_str(&named(c)),
         }
         rest = &rest[at + c.len_utf8()..];
     }
     out.push_str(rest);
 }
 
+/// A character that can't be seen, by its number.
+pub(crate) fn named(c: char) -> String {
+    format!("\u{27e8}U+{:04X}\u{27e9}", u32::from(c))
+}
+
 fn is_special(c: char) -> bool {
+    matches!(c, '&' | '<' | '>' | '"' | '\'') || is_unseen(c)
+}
+
+/// What can't be seen, or changes the direction of what follows.
+pub(crate) fn is_unseen(c: char) -> bool {
     match c {
-        '&' | '<' | '>' | '"' | '\'' => true,
         '\n' | '\t' => false,
         c if c.is_control() => true,
         // Marks and overrides of direction, and what joins nothing.

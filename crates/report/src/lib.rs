@@ -7,6 +7,7 @@ pub mod bulk;
 pub mod doctor;
 pub mod errors;
 pub mod event;
+pub mod export;
 pub mod file;
 pub mod filter;
 pub mod format;

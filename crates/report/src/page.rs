@@ -78,7 +78,11 @@ impl Style {
             return;
         };
         let here = at.to_zoned(self.zone.clone());
-        let open = html.tag("time").attr("datetime", &format!("{at:.3}"));
+        let open = html.tag("time");
+        let open = match self.source {
+            Source::Served { .. } => open.attr("datetime", &format!("{at:.3}")),
+            Source::File { .. } => open,
+        };
         let open = open.attr("title", &here.strftime("%Y-%m-%d %H:%M:%S").to_string());
         open.text(&here.strftime("%H:%M").to_string());
     }

@@ -219,6 +219,15 @@ pub struct Change {
     pub hunks: Vec<Hunk>,
 }
 
+/// A picture or document: its media type as recorded, and its bytes in base64.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Media {
+    /// The type.
+    pub media_type: String,
+    /// The bytes.
+    pub base64: String,
+}
+
 /// A session with the files its entries stand in.
 #[derive(Debug)]
 pub struct Opened<'a> {
@@ -263,6 +272,34 @@ impl<'a> Opened<'a> {
         let entry = Entry::of(&bytes, 0);
         let body = self.body(node, &entry)?;
         Ok(Some(Record { model: model(&entry), ..self.frame(node, body) }))
+    }
+
+    /// A picture or document of an entry, or of the result of a call in it, by its place in the
+    /// list of what is described there. `None` for one whose bytes are not in the entry.
+    pub fn media(
+        &self,
+        node: usize,
+        call: Option<&str>,
+        at: usize,
+    ) -> Result<Option<Media>, Problem> {
+        let bytes = self.bytes(node)?;
+        let entry = Entry::of(&bytes, 0);
+        let is_its = |b: &&Block<'_>| {
+            b.kind == BlockKind::ToolResult && b.id.is_some_and(|id| Some(&*id.text()) == call)
+        };
+        let result = entry.blocks().iter().find(is_its).and_then(|block| block.content);
+        let listed = result.map(Block::list);
+        let blocks = match call {
+            Some(_) => listed.as_deref().unwrap_or_default(),
+            None => entry.blocks(),
+        };
+        let source = blocks.iter().filter(is_media).nth(at).and_then(|b| b.raw.get("source"));
+        let read = |source: Raw<'_>| {
+            let is_inside = source.string("type").as_deref() == Some("base64");
+            let media_type = source.string("media_type").filter(|_| is_inside)?.into_owned();
+            Some(Media { media_type, base64: source.string("data")?.into_owned() })
+        };
+        Ok(source.and_then(read))
     }
 
     /// The record of a node without what it says, which is not read.
@@ -510,9 +547,12 @@ fn part(block: &Block<'_>) -> Part {
     }
 }
 
+fn is_media(block: &&Block<'_>) -> bool {
+    matches!(block.kind, BlockKind::Image | BlockKind::Document)
+}
+
 /// Pictures and documents in a few words: type and size.
 fn media(blocks: &[Block<'_>]) -> Vec<String> {
-    let is_media = |b: &&Block<'_>| matches!(b.kind, BlockKind::Image | BlockKind::Document);
     blocks
         .iter()
         .filter(is_media)

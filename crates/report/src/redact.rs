@@ -31,7 +31,7 @@ pub use rules::{Rule, Rules};
 
 use find::{Hit, find};
 use json::{Flat, Strings};
-use rules::{EMAIL_AT, MARK, PRIVATE_KEY};
+use rules::{EMAIL_AT, KEY_MARK, MARK, PRIVATE_KEY};
 
 /// Places that are remembered of each rule.
 pub const PLACES_MOST: usize = 100;
@@ -252,13 +252,23 @@ fn replaced_in_json(
     changes: Vec<(Range<usize>, String)>,
 ) -> Option<String> {
     let mut strings = Strings::new(line);
-    let in_line = |(range, stand_in): (Range<usize>, String)| {
+    let mut in_line: Vec<(Range<usize>, String)> = Vec::new();
+    for (range, stand_in) in changes {
         let range = flat.map_or(range.clone(), |flat| flat.raw(&range));
-        let (range, is_text) = strings.within(range);
-        let stand_in = if is_text { stand_in } else { format!("\"{stand_in}\"") };
-        (!range.is_empty()).then_some((range, stand_in))
-    };
-    let changes: Vec<_> = changes.into_iter().filter_map(in_line).collect();
+        let (first, is_text) = strings.within(range.clone());
+        if first.is_empty() {
+            continue;
+        }
+        let rest = first.end..range.end;
+        let value = if is_text { stand_in.clone() } else { format!("\"{stand_in}\"") };
+        in_line.push((first, value));
+        // The lines of a key may stand in a list.
+        if stand_in.starts_with(KEY_MARK) {
+            let parts = strings.values(rest).into_iter();
+            in_line.extend(parts.map(|part| (part, stand_in.clone())));
+        }
+    }
+    let changes = in_line;
     (!changes.is_empty()).then(|| replaced(line, changes.into_iter()))
 }
 

@@ -197,6 +197,13 @@ impl Hidden {
         }
     }
 
+    /// Counts what was counted elsewhere.
+    pub fn add_all(&mut self, other: &Self) {
+        for (words, number) in &other.counts {
+            (0..*number).for_each(|_| self.count(*words));
+        }
+    }
+
     /// What was counted, most first.
     pub fn counts(&self) -> Vec<(Words, usize)> {
         let mut counts = self.counts.clone();

@@ -83,7 +83,8 @@ pub struct ShowArgs {
     no_subagents: bool,
 }
 
-fn detail(text: &str) -> Result<Detail, String> {
+/// A level by its number or name.
+pub fn detail(text: &str) -> Result<Detail, String> {
     let by_word = match text {
         "prompts" => Some(Detail::Prompts),
         "conversation" => Some(Detail::Conversation),
@@ -96,7 +97,8 @@ fn detail(text: &str) -> Result<Detail, String> {
         .ok_or_else(|| "a level is 1 to 5, or prompts, conversation, work, everything, raw".into())
 }
 
-fn turns(text: &str) -> Result<RangeInclusive<usize>, String> {
+/// Turns by their numbers.
+pub fn turns(text: &str) -> Result<RangeInclusive<usize>, String> {
     let wrong = || "turns are `3`, `3-7`, `3-` or `-7`, from 1".to_owned();
     let (first, last) = text.split_once('-').unwrap_or((text, text));
     let number = |text: &str, none: usize| match text {

@@ -105,6 +105,7 @@ impl Desk {
             color: Color::Never,
             no_pager: true,
             quiet: true,
+            redact: false,
         };
         let mut run = Run::new(global, Environment::default(), Clock { now: Zoned::now() });
         run.out = crate::terminal::output::Output::held();

@@ -10,6 +10,7 @@ use anstream::{AutoStream, ColorChoice};
 use serde::Serialize;
 
 use super::pager::Pager;
+use super::redacted::Redacted;
 use super::safe;
 use super::table::Table;
 use crate::wire;
@@ -20,6 +21,8 @@ pub struct Output {
     /// Takes the colours out again; `None` where they are wanted.
     strip: Option<StripBytes>,
     columns: Option<usize>,
+    /// Takes secrets out; `None` where they may be printed.
+    redacted: Option<Redacted>,
 }
 
 enum Sink {
@@ -39,8 +42,9 @@ impl Sink {
 }
 
 impl Output {
-    /// Standard output as the flags want it.
-    pub fn new(color: ColorChoice, pager: bool) -> Self {
+    /// Standard output as the flags want it. Where secrets are taken out there are no colours, which
+    /// would stand between their letters, and nothing is cut to the width of the terminal.
+    pub fn new(color: ColorChoice, pager: bool, redact: bool) -> Self {
         let size = screen();
         let sink = match size.filter(|_| pager).and_then(Pager::new) {
             Some(pager) => Sink::Paged(Box::new(pager)),
@@ -50,12 +54,18 @@ impl Output {
             ColorChoice::Auto => AutoStream::choice(&io::stdout()) == ColorChoice::Never,
             other => other == ColorChoice::Never,
         };
-        Self { sink, strip: plain.then(StripBytes::new), columns: size.map(|size| size.columns) }
+        Self {
+            sink,
+            strip: (plain || redact).then(StripBytes::new),
+            columns: size.filter(|_| !redact).map(|size| size.columns),
+            redacted: redact.then(Redacted::new),
+        }
     }
 
     /// What is written is held, for [`Output::take`].
     pub fn held() -> Self {
-        Self { sink: Sink::Held(Vec::new()), strip: Some(StripBytes::new()), columns: None }
+        let strip = Some(StripBytes::new());
+        Self { sink: Sink::Held(Vec::new()), strip, columns: None, redacted: None }
     }
 
     /// What was held so far.
@@ -99,18 +109,40 @@ impl Output {
         if io::stdout().is_terminal() {
             return self.text(&String::from_utf8_lossy(bytes));
         }
-        self.sink.writer().write_all(bytes)
+        put(&mut self.sink, self.redacted.as_mut(), bytes)
     }
 
     /// Writes one JSON line. There are no colours in it, so it goes past their removal.
     pub fn json(&mut self, value: &impl Serialize) -> io::Result<()> {
+        self.release()?;
         let sink = self.sink.writer();
-        wire::write(&mut *sink, value)?;
+        match &self.redacted {
+            None => wire::write(&mut *sink, value)?,
+            Some(redacted) => {
+                let mut line = Vec::new();
+                wire::write(&mut line, value)?;
+                sink.write_all(redacted.json(&String::from_utf8_lossy(&line)).as_bytes())?;
+            }
+        }
         sink.write_all(b"\n")
+    }
+
+    /// Writes what is held to be looked through.
+    fn release(&mut self) -> io::Result<()> {
+        match &mut self.redacted {
+            Some(redacted) => self.sink.writer().write_all(&redacted.rest()),
+            None => Ok(()),
+        }
+    }
+
+    /// How often a secret was replaced.
+    pub fn replaced(&self) -> u64 {
+        self.redacted.as_ref().map_or(0, Redacted::count)
     }
 
     /// Writes what is still held and waits for the pager.
     pub fn finish(&mut self) -> io::Result<()> {
+        self.release()?;
         match &mut self.sink {
             Sink::Direct(stdout) => stdout.flush(),
             Sink::Paged(pager) => pager.finish(),
@@ -121,19 +153,32 @@ impl Output {
 
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let sink = self.sink.writer();
-        match &mut self.strip {
-            Some(strip) => strip.strip_next(bytes).try_for_each(|part| sink.write_all(part))?,
-            None => sink.write_all(bytes)?,
+        let Self { sink, strip, redacted, .. } = self;
+        let mut put = |part: &[u8]| put(sink, redacted.as_mut(), part);
+        match strip {
+            Some(strip) => strip.strip_next(bytes).try_for_each(&mut put)?,
+            None => put(bytes)?,
         }
         Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
+        self.release()?;
         match &mut self.sink {
             Sink::Direct(stdout) => stdout.flush(),
             Sink::Paged(_) | Sink::Held(_) => Ok(()),
         }
+    }
+}
+
+/// Writes bytes, or holds them to be looked through.
+fn put(sink: &mut Sink, redacted: Option<&mut Redacted>, bytes: &[u8]) -> io::Result<()> {
+    match redacted {
+        None => sink.writer().write_all(bytes),
+        Some(redacted) => match redacted.take(bytes) {
+            Some(ready) => sink.writer().write_all(&ready),
+            None => Ok(()),
+        },
     }
 }
 

@@ -33,6 +33,12 @@ impl Url {
         Self { text: encoded(name), is_away: false }
     }
 
+    /// A file below the folder of this one.
+    pub fn below(steps: &[&str]) -> Self {
+        let steps: Vec<String> = steps.iter().map(|step| encoded(step)).collect();
+        Self { text: steps.join("/"), is_away: false }
+    }
+
     /// With a value in the query.
     pub fn query(mut self, name: &'static str, value: &str) -> Self {
         let mark = if self.text.contains('?') { '&' } else { '?' };
@@ -58,8 +64,17 @@ impl Url {
 
     /// A picture whose bytes are in the address.
     pub fn picture(kind: Picture, base64: &str) -> Option<Self> {
+        Self::data(kind.media_type(), base64)
+    }
+
+    /// A PDF whose bytes are in the address, to be saved.
+    pub fn pdf(base64: &str) -> Option<Self> {
+        Self::data(PDF, base64)
+    }
+
+    fn data(media_type: &'static str, base64: &str) -> Option<Self> {
         let is_base64 = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'=');
-        let text = || format!("data:{};base64,{base64}", kind.media_type());
+        let text = || format!("data:{media_type};base64,{base64}");
         base64.bytes().all(is_base64).then(|| Self { text: text(), is_away: false })
     }
 
@@ -78,6 +93,9 @@ impl Url {
         self.is_away
     }
 }
+
+/// The one kind of document that can be saved from a page.
+pub const PDF: &str = "application/pdf";
 
 /// Kinds of pictures that are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

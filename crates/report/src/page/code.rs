@@ -10,7 +10,7 @@ const LAST: usize = 5;
 /// A fold that hides less than this is not worth its line.
 const LEAST: usize = 5;
 /// More than this is not put on a page.
-const MOST: usize = 256 << 10;
+pub const MOST: usize = 256 << 10;
 
 /// A block of code.
 pub fn block(html: &mut Html, language: &str, text: &str) {

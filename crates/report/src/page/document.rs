@@ -20,6 +20,8 @@ pub enum Frame {
     File,
     /// A file without code, beside a file of styles.
     Plain,
+    /// A file beside files of styles and code.
+    Beside,
 }
 
 /// What a page in a file may do: show itself, and nothing else. What it is made of is named by
@@ -30,6 +32,7 @@ pub fn policy(frame: Frame) -> String {
         Frame::Served => ("'self'".to_owned(), "'self'".to_owned()),
         Frame::File => (format!("'sha256-{}'", hash(STYLES)), format!("'sha256-{}'", hash(CODE))),
         Frame::Plain => ("'self' file:".to_owned(), "'none'".to_owned()),
+        Frame::Beside => ("'self' file:".to_owned(), "'self' file:".to_owned()),
     };
     let mut policy = format!(
         "default-src 'none'; img-src data: blob: 'self'; style-src {style}; script-src {script}; \
@@ -78,9 +81,14 @@ fn head(html: &mut Html, frame: Frame, title: &str) {
             html.tag("style").with(|html| html.asset(STYLES));
             html.tag("script").attr("type", "module").with(|html| html.asset(CODE));
         }
-        Frame::Plain => {
+        Frame::Plain | Frame::Beside => {
             let styles = Url::beside("page.css");
             html.tag("link").attr("rel", "stylesheet").href(&styles).void();
+            if frame == Frame::Beside {
+                // A module can't be had from a file: browsers take each file for a place of its own.
+                let code = Url::beside("page.js");
+                html.tag("script").flag("defer", true).src(&code).with(|_| {});
+            }
         }
     }
 }

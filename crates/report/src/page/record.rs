@@ -11,8 +11,8 @@ use super::outline::Item;
 use super::{Source, Style, class, code, diff, glyph, language_of, work};
 use crate::format::{counted, short_duration, size, thousands};
 use crate::html::markdown::markdown;
-use crate::html::{Html, Url};
-use crate::record::{Body, CallRecord, Change, Detail, Opened, Outcome, Part, Record};
+use crate::html::{Html, PDF, Picture, Url};
+use crate::record::{Body, CallRecord, Change, Detail, Media, Opened, Outcome, Part, Record};
 use crate::words;
 
 /// A prompt is folded after so many lines.
@@ -27,6 +27,22 @@ pub trait Around {
 
     /// Changes a record before it is shown: what is secret is taken out.
     fn before(&mut self, _record: &mut Record) {}
+
+    /// The bytes of a picture or document of an entry, for a page that has them in it.
+    fn media(&mut self, _of: Holder<'_>, _at: usize) -> Option<Media> {
+        None
+    }
+}
+
+/// What holds pictures and documents: an entry, or the result of one call in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Holder<'a> {
+    /// The entry.
+    pub node: usize,
+    /// Its number.
+    pub number: Option<u32>,
+    /// The id of the call.
+    pub call: Option<&'a str>,
 }
 
 /// Nothing around.
@@ -116,7 +132,10 @@ fn one(
     around: &mut dyn Around,
 ) -> Result<(), Problem> {
     match &record.body {
-        Body::Prompt { text, beside, media } => said(html, record, text, beside, media, style),
+        Body::Prompt { text, beside, media } => {
+            let media = (media.as_slice(), around);
+            said(html, record, text, beside, media, style);
+        }
         Body::Answer { parts } if record.role == Role::ApiError => {
             band(html, record, style, "bad", |html| {
                 html.text("API error: ");
@@ -254,7 +273,12 @@ fn place(html: &mut Html, record: &Record, style: &Style) {
         words.push(record.state.name().into());
     }
     let name = record.number.map_or_else(|| "@".into(), |number| format!("#{number}"));
-    html.tag("a").class("at").href(&Url::place(&id)).attr("title", &words.join(", ")).text(&name);
+    let open = html.tag("a").class("at").href(&Url::place(&id));
+    // Whoever was handed a file has no other to look into.
+    match style.source {
+        Source::Served { .. } => open.attr("title", &words.join(", ")).text(&name),
+        Source::File { .. } => open.text(&name),
+    }
 }
 
 /// A user entry: a person, another agent, a task's notice, or what Claude Code put there.
@@ -263,7 +287,7 @@ fn said(
     record: &Record,
     text: &str,
     beside: &[String],
-    media: &[String],
+    media: (&[String], &mut dyn Around),
     style: &Style,
 ) {
     match record.role {
@@ -315,7 +339,13 @@ fn said(
 }
 
 /// The only tinted card.
-fn asked(html: &mut Html, record: &Record, text: &str, media: &[String], style: &Style) {
+fn asked(
+    html: &mut Html,
+    record: &Record,
+    text: &str,
+    (media, around): (&[String], &mut dyn Around),
+    style: &Style,
+) {
     let id = style.id(record.number, record.offset);
     let who = match record.role {
         Role::Teammate => "teammate",
@@ -339,7 +369,8 @@ fn asked(html: &mut Html, record: &Record, text: &str, media: &[String], style: 
         });
         let text = prompt::teammate_text(text).unwrap_or(text);
         lines(html, text);
-        pictures(html, record, media, style);
+        let of = Holder { node: record.node, number: record.number, call: None };
+        pictures(html, of, media, style, around);
     });
 }
 
@@ -358,22 +389,43 @@ fn lines(html: &mut Html, text: &str) {
 }
 
 /// Pictures: themselves where they can be had, else what they were.
-fn pictures(html: &mut Html, record: &Record, media: &[String], style: &Style) {
+fn pictures(
+    html: &mut Html,
+    of: Holder<'_>,
+    media: &[String],
+    style: &Style,
+    around: &mut dyn Around,
+) {
     for (at, words) in media.iter().enumerate() {
-        match (&style.source, record.number) {
+        let url = match (&style.source, of.number) {
             (Source::Served { session, agent }, Some(number)) if words.starts_with("image/") => {
                 let steps = ["s", session, "media", &number.to_string(), &at.to_string()];
                 let url = Url::path(&steps);
-                let url = agent.iter().fold(url, |url, agent| url.query("agent", agent));
-                html.tag("img")
-                    .class("thumb")
-                    .attr("alt", words)
-                    .attr("loading", "lazy")
-                    .src(&url)
-                    .void();
+                Some((agent.iter().fold(url, |url, agent| url.query("agent", agent)), true))
             }
-            _ => html.words("p", "media", &format!("[{words}]")),
+            (Source::File { has_pictures: true }, _) => around.media(of, at).and_then(inside),
+            _ => None,
+        };
+        match url {
+            Some((url, true)) => {
+                let img = html.tag("img").class("thumb").attr("alt", words);
+                img.attr("loading", "lazy").src(&url).void();
+            }
+            Some((url, false)) => html.within("p", "media", |html| {
+                html.tag("a").href(&url).attr("download", "document.pdf").text(words);
+            }),
+            None => html.words("p", "media", &format!("[{words}]")),
         }
+    }
+}
+
+/// The address that holds a picture, or a document to be saved; and whether it is a picture. What
+/// else it may be is not put into a page.
+fn inside(media: Media) -> Option<(Url, bool)> {
+    match Picture::of(&media.media_type) {
+        Some(kind) => Some((Url::picture(kind, &media.base64)?, true)),
+        None if media.media_type == PDF => Some((Url::pdf(&media.base64)?, false)),
+        None => None,
     }
 }
 
@@ -471,7 +523,7 @@ fn row(
             if let Some(number) = call.outcome.as_ref().and_then(|outcome| outcome.number) {
                 html.tag("span").attr("id", &style.id(Some(number), 0)).with(|_| {});
             }
-            body(html, record, call, style);
+            body(html, call, style, around);
             html.add(&agents);
         });
     });
@@ -518,7 +570,7 @@ fn chips(html: &mut Html, call: &CallRecord) {
 }
 
 /// What an opened row shows.
-fn body(html: &mut Html, record: &Record, call: &CallRecord, style: &Style) {
+fn body(html: &mut Html, call: &CallRecord, style: &Style, around: &mut dyn Around) {
     let input = Raw::new(call.input.as_bytes()).ok();
     let change = call.outcome.as_ref().and_then(|outcome| outcome.change.as_ref());
     match (&*call.tool, change) {
@@ -552,7 +604,9 @@ fn body(html: &mut Html, record: &Record, call: &CallRecord, style: &Style) {
                 }),
             }
         }
-        pictures(html, &Record { number: outcome.number, ..record.clone() }, &outcome.media, style);
+        let (node, number) = (outcome.node, outcome.number);
+        let of = Holder { node, number, call: Some(&call.tool_use_id) };
+        pictures(html, of, &outcome.media, style, around);
     }
 }
 

@@ -123,10 +123,19 @@ pub struct TurnLine {
 
 /// The turns of a session, with the first words of their prompts.
 pub fn turns(opened: &Opened<'_>, style: &Style) -> Result<Vec<TurnLine>, Problem> {
-    let session = opened.session();
+    let words = |prompt| Ok(tree::words(opened, prompt)?.unwrap_or_default());
+    turns_with(opened.session(), style, words)
+}
+
+/// The turns of a session, with what `words` says of the nodes of their prompts.
+pub fn turns_with(
+    session: &Session,
+    style: &Style,
+    mut words: impl FnMut(usize) -> Result<String, Problem>,
+) -> Result<Vec<TurnLine>, Problem> {
     let mut lines = Vec::with_capacity(session.turns().len());
     for (at, turn) in session.turns().iter().enumerate() {
-        let words = tree::words(opened, turn.prompt)?.unwrap_or_default();
+        let words = words(turn.prompt)?;
         let entry = session.nodes()[turn.prompt].number;
         let (number, errors) = (at + 1, turn.errors);
         lines.push(TurnLine { number, entry, words, shares: [0; 4], errors, before: Vec::new() });
@@ -474,7 +483,7 @@ pub fn piece(
         let nodes = item.nodes();
         for left in outline.left.iter().filter(|left| left.at.is_some_and(|at| nodes.contains(&at)))
         {
-            branches(html, opened, left)?;
+            branches(html, opened, left, style)?;
         }
     }
     Ok(())
@@ -491,10 +500,16 @@ fn day_of(session: &Session, node: usize, style: &Style) -> Option<String> {
     style.day(session.nodes()[node].time()?)
 }
 
-/// Attempts that were left here, with their first words.
-fn branches(html: &mut Html, opened: &Opened<'_>, left: &Left) -> Result<(), Problem> {
+/// Attempts that were left here; where they can be opened, with their first words.
+fn branches(
+    html: &mut Html,
+    opened: &Opened<'_>,
+    left: &Left,
+    style: &Style,
+) -> Result<(), Problem> {
+    let is_served = matches!(style.source, Source::Served { .. });
     let mut all = Vec::new();
-    for &number in &left.numbers {
+    for &number in left.numbers.iter().filter(|_| is_served) {
         let head = opened.session().branches()[number - 1].head;
         all.push((number, tree::words(opened, head)?.unwrap_or_default()));
     }

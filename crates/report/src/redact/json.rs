@@ -101,6 +101,27 @@ impl<'a> Strings<'a> {
     }
 }
 
+impl Strings<'_> {
+    /// What of a range is in strings that are values, each by itself; names stay what they are.
+    pub fn values(&mut self, range: Range<usize>) -> Vec<Range<usize>> {
+        let mut parts = Vec::new();
+        let mut at = range.start;
+        while at < range.end {
+            let (part, is_text) = self.within(at..range.end);
+            let is_name = || {
+                let behind = self.raw.get(part.end + 1..).unwrap_or_default().trim_ascii_start();
+                part.end == self.quote && behind.starts_with(b":")
+            };
+            if is_text && !part.is_empty() && !is_name() {
+                parts.push(part.clone());
+            }
+            // Over the quote, or over what stands between strings.
+            at = if is_text { part.end + 1 } else { self.quote.max(part.end) + 1 };
+        }
+        parts
+    }
+}
+
 /// The next quote from `from` on that is not escaped.
 fn quote(raw: &[u8], from: usize) -> usize {
     let mut at = from;
@@ -134,6 +155,17 @@ mod tests {
     fn broken_escapes_mean_themselves() {
         let flat = Flat::of(r"a\ud83d\u12\").expect("has escapes");
         assert_eq!(flat.text, "a\u{fffd}\\u12\\");
+    }
+
+    #[test]
+    fn a_range_over_strings_is_in_each_of_them() {
+        let raw = r#"{"a":["bb","cc",1,"dd"],"e":"ff","g":"h"}"#;
+        let at = |text: &str| raw.find(text).expect("there");
+        let mut strings = Strings::new(raw);
+        let (first, _) = strings.within(at("bb") + 1..at("ff") + 1);
+        let parts: Vec<&str> =
+            strings.values(first.end..at("ff") + 1).into_iter().map(|part| &raw[part]).collect();
+        assert_eq!((&raw[first], parts), ("b", vec!["cc", "dd", "f"]));
     }
 
     #[test]

@@ -24,6 +24,8 @@ pub(super) const EMAIL_AT: usize = 1;
 const WINDOW: usize = 280;
 /// What begins a placeholder.
 pub(super) const MARK: &str = "[redacted:";
+/// How placeholders of private keys begin.
+pub(super) const KEY_MARK: &str = "[redacted:private-key";
 
 /// All rules, ready to be used.
 #[derive(Debug)]

@@ -366,3 +366,19 @@ proptest! {
         prop_assert_eq!(&value["n"], 12);
     }
 }
+
+#[test]
+fn a_key_whose_lines_stand_in_a_list_is_one_key() {
+    let lines: Vec<String> = key_lines(7).iter().map(|line| format!("+{line}")).collect();
+    let before = serde_json::json!({ "path": "/k", "lines": lines, "n": 1, "after": "x" });
+    let out = redactor().json(&before.to_string(), HERE).into_owned();
+    assert_eq!(residue(Rules::built_in(), &out), None, "{out}");
+    for line in &lines[1..lines.len() - 1] {
+        assert!(!out.contains(&line[1..]), "{line} in {out}");
+    }
+    let after: serde_json::Value = serde_json::from_str(&out).expect("JSON");
+    assert_eq!(
+        (&after["path"], &after["n"], &after["after"]),
+        (&before["path"], &before["n"], &before["after"])
+    );
+}

@@ -27,7 +27,7 @@ use crate::wire::record::{Record as Wire, Stand};
 /// A pause longer than this is shown.
 const PAUSE_MS: i64 = 30 * 60 * 1000;
 /// Subagents of subagents are followed so far.
-const DEPTH_MOST: usize = 32;
+pub const DEPTH_MOST: usize = 32;
 
 /// What is shown, and where its lines come from.
 #[derive(Clone, Copy)]
@@ -309,7 +309,8 @@ fn agents(open: Option<&OpenSession>) -> &[Agent] {
     open.and_then(OpenSession::item).map_or(&[], |item| &item.agents)
 }
 
-fn about(agent: &Agent, session: &Session) -> String {
+/// A subagent in a few words.
+pub fn about(agent: &Agent, session: &Session) -> String {
     let mut words = vec![format!("subagent {}", agent.id.as_str())];
     words.extend(agent.agent_type.as_deref().map(str::to_owned));
     words.extend(session.models().map(str::to_owned));
@@ -345,17 +346,18 @@ pub fn wire<'a>(
 
 /// What a session's own entries say of subagents.
 #[derive(Default)]
-struct Links {
+pub struct Links {
     /// Subagents that are named with a call.
-    named: HashMap<Key, Vec<String>>,
+    pub named: HashMap<Key, Vec<String>>,
     /// First nodes of sidechains in the same file, by their call.
-    inline: HashMap<Key, Vec<usize>>,
+    pub inline: HashMap<Key, Vec<usize>>,
     /// Nodes of sidechains with their first node, sorted by node.
     members: Vec<(u32, u32)>,
 }
 
 impl Links {
-    fn of(opened: &Opened<'_>) -> Self {
+    /// What a session says.
+    pub fn of(opened: &Opened<'_>) -> Self {
         let mut links = Self::default();
         for (agent, link) in opened.session().agent_links() {
             if let Some(call) = link.call {
@@ -384,7 +386,8 @@ impl Links {
         }
     }
 
-    fn members(&self, root: u32) -> Vec<usize> {
+    /// The nodes of a sidechain, by its first.
+    pub fn members(&self, root: u32) -> Vec<usize> {
         let of_root = self.members.iter().filter(|(_, r)| *r == root);
         of_root.map(|(node, _)| *node as usize).collect()
     }
