@@ -6,6 +6,7 @@
 mod answer;
 mod api;
 mod desk;
+mod download;
 mod guard;
 mod live;
 mod open;
@@ -67,6 +68,7 @@ fn router(desk: Arc<Desk>, guard: Guard) -> Router {
         .route("/s/{id}/inside/{agent}", get(inside))
         .route("/s/{id}/raw/{number}", get(raw))
         .route("/s/{id}/media/{number}/{at}", get(media))
+        .route("/s/{id}/export/{name}", get(export))
         .route("/live", get(live::events))
         .route("/api/v1/{*question}", get(api::answer))
         .route("/assets/page.css", get(|| asset("text/css; charset=utf-8", STYLES)))
@@ -179,6 +181,10 @@ async fn media(
     Query(look): Asked,
 ) -> Reply {
     apart(desk, move |desk| session::media(desk, &id, number, at, &look)).await
+}
+
+async fn export(State(desk): Held, Path((id, name)): Path<(String, String)>) -> Reply {
+    apart(desk, move |desk| download::export(desk, &id, &name)).await
 }
 
 /// One JSON line.

@@ -22,6 +22,8 @@ pub enum Body {
     Picture(Picture, Vec<u8>),
     /// JSON lines.
     Lines(Vec<u8>),
+    /// A file to be kept, with its name.
+    File(String, Vec<u8>),
 }
 
 impl From<Html> for Body {
@@ -37,6 +39,14 @@ impl IntoResponse for Body {
             Self::Text(bytes) => ("text/plain; charset=utf-8", bytes),
             Self::Picture(kind, bytes) => (kind.media_type(), bytes),
             Self::Lines(bytes) => ("application/x-ndjson", bytes),
+            Self::File(name, bytes) => {
+                let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-');
+                let name: String = name.chars().filter(|c| plain(*c)).collect();
+                let how = format!("attachment; filename=\"{name}\"");
+                let kind = "application/octet-stream".to_owned();
+                let headers = [(header::CONTENT_TYPE, kind), (header::CONTENT_DISPOSITION, how)];
+                return (headers, bytes).into_response();
+            }
         };
         ([(header::CONTENT_TYPE, kind)], bytes).into_response()
     }

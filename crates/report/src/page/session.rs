@@ -249,9 +249,8 @@ pub fn head(html: &mut Html, head: &Head, style: &Style) {
         html.within("p", "", |html| numbers(html, head, style));
         html.within("p", "", |html| {
             html.tag("code").attr("id", "id").text(&head.id);
-            if matches!(style.source, Source::Served { .. }) && head.state != "archived" {
-                html.text(" \u{b7} ");
-                html.tag("code").attr("id", "resume").text(&format!("claude --resume {}", head.id));
+            if let Source::Served { session, agent: None } = &style.source {
+                actions(html, session, head.state != "archived");
             }
         });
         if !head.notes.is_empty() {
@@ -260,6 +259,22 @@ pub fn head(html: &mut Html, head: &Head, style: &Style) {
             });
         }
     });
+}
+
+/// What can be done with a session: go on with it, hand it on.
+fn actions(html: &mut Html, session: &str, can_resume: bool) {
+    if can_resume {
+        html.text(" \u{b7} ");
+        html.tag("code").attr("id", "resume").text(&format!("claude --resume {session}"));
+    }
+    html.text(" \u{b7} Export:");
+    for (name, form) in
+        [("session.html", "HTML"), ("session.md", "Markdown"), ("session.json", "JSON")]
+    {
+        html.text(" ");
+        let url = Url::path(&["s", session, "export", name]);
+        html.tag("a").href(&url).attr("title", "Without secrets").text(form);
+    }
 }
 
 /// State, project, branch and models.
