@@ -514,7 +514,6 @@ fn split(
             .write(&folder.join(name), |out| Ok(out.write_all(html.as_str().as_bytes())?))?;
         Ok(())
     })?;
-    refuse(walk)?;
     Ok(written)
 }
 
