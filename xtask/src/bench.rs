@@ -6,6 +6,7 @@
 
 mod command;
 mod count;
+mod export;
 mod home;
 pub mod measure;
 mod parse;
@@ -23,7 +24,7 @@ use record::Report;
 use testkit::Shape;
 use tool::Recount;
 
-const USAGE: &str = "usage: xtask bench [list|errors|parse|memory|tail|sync|again|archive|search|usage|redact]... [--size 500MB] [--home DIR] [--runs 5] [--big]";
+const USAGE: &str = "usage: xtask bench [list|errors|parse|memory|tail|sync|again|archive|search|usage|redact|export]... [--size 500MB] [--home DIR] [--runs 5] [--big]";
 /// The home for `memory` and `tail`, and the one file in it that is nearly a third.
 const BIG: u64 = 5_000_000_000;
 const HUGE_FILE: u64 = 1_400_000_000;
@@ -33,6 +34,8 @@ const ROOM_FOR_BIG: u64 = 16_000_000_000;
 /// Small sessions that are 10,000 files, and few enough bytes for the best compression.
 const MANY: u64 = 70_000_000;
 const FEW: u64 = 100_000_000;
+/// A long session.
+const LONG: u64 = 50_000_000;
 
 /// Runs the command; the error is what to tell the person.
 pub fn run(args: &[String], here: &Path) -> Result<(), String> {
@@ -61,9 +64,9 @@ pub fn run(args: &[String], here: &Path) -> Result<(), String> {
 }
 
 /// The benchmarks there are.
-const NAMES: [&str; 11] = [
+const NAMES: [&str; 12] = [
     "list", "errors", "parse", "memory", "tail", "sync", "again", "archive", "search", "usage",
-    "redact",
+    "redact", "export",
 ];
 
 fn one(name: &str, options: &Options, recount: &Recount) -> Result<Vec<Report>, String> {
@@ -72,6 +75,10 @@ fn one(name: &str, options: &Options, recount: &Recount) -> Result<Vec<Report>, 
         "list" => each(options, &SHAPES, |home| command::list(home, recount, runs))?,
         "errors" => vec![command::errors(&options.home(Shape::Seeds)?, recount, runs)?],
         "usage" => vec![count::usage(&options.home(Shape::Seeds)?, recount, runs)?],
+        "export" => vec![
+            export::home(&options.home(Shape::Seeds)?, recount, runs)?,
+            export::session(&options.home_of(Shape::OneHuge, LONG)?, recount, runs)?,
+        ],
         "sync" => vec![store::sync(&options.home(Shape::Seeds)?, recount, runs)?],
         "again" => vec![store::again(&options.home_of(Shape::ManySmall, MANY)?, recount, runs)?],
         "archive" => vec![store::archive(&options.home_of(Shape::Seeds, FEW)?, recount)?],

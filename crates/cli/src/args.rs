@@ -27,6 +27,7 @@ Examples:
   recount sync                  keep everything, also what Claude Code will delete
   recount search port in use    where that was said, done or printed
   recount errors --summary      what fails, and how often
+  recount export latest --to session.html   a page to hand on, without secrets
   recount todos --open          what is still to do, over all sessions
   recount history --ghosts      sessions whose transcripts are gone
   recount --demo list           any command on a built-in sample

@@ -11,6 +11,7 @@ mod cli {
     mod doctor;
     mod equal;
     mod errors;
+    mod export;
     mod failed_calls;
     mod fault;
     mod file;

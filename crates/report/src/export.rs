@@ -9,3 +9,6 @@ pub mod markdown;
 pub mod pack;
 pub mod plain;
 pub mod tally;
+
+#[cfg(test)]
+mod tests;

@@ -277,7 +277,8 @@ fn quantile(costs: &[Cost], part: f64) -> Option<f64> {
     walls.get(rank.saturating_sub(1)).copied()
 }
 
-fn peak(row: &Row) -> Option<f64> {
+/// The most memory a command took, in MB.
+pub fn peak(row: &Row) -> Option<f64> {
     row.most(|cost| cost.rss).map(|bytes| bytes as f64 / 1e6)
 }
 
@@ -294,7 +295,8 @@ fn percent(store: &Path, prefix: &str, home: &Home) -> Option<f64> {
     (bytes > 0).then(|| bytes as f64 / home.bytes() as f64 * 100.0)
 }
 
-fn at_most(what: &str, value: Option<f64>, most: f64) -> Verdict {
+/// A figure that must not be above another.
+pub fn at_most(what: &str, value: Option<f64>, most: f64) -> Verdict {
     Verdict { what: what.into(), value, target: Target::AtMost(most) }
 }
 

@@ -96,6 +96,20 @@ pub fn agentsview() -> Result<OsString, String> {
         .ok_or_else(|| "agentsview is not here (pip install agentsview)".into())
 }
 
+/// A program of a Python package of a version, below `target/`.
+pub fn python(name: &str, version: &str) -> Result<OsString, String> {
+    let root = target().join("tools").join(name);
+    let program = root.join("bin").join(name);
+    if !program.exists() {
+        eprintln!("{name} is not here; installing it");
+        let _ = Command::new("python3").args(["-m", "venv"]).arg(&root).status();
+        let package = format!("{name}=={version}.*");
+        let _ = Command::new(root.join("bin/pip")).args(["install", "--quiet", &package]).status();
+    }
+    let program = program.canonicalize().map(Into::into);
+    program.map_err(|_| format!("{name} is not here (pip install {name})"))
+}
+
 /// A shell, if tar and zstd are here for it to call.
 pub fn tar_and_zstd() -> Result<OsString, String> {
     let there = starts("tar", &["--version"]) && starts("zstd", &["--version"]);

@@ -18,7 +18,7 @@ use ::report::export::cover::Cover;
 use ::report::export::index::Row;
 use ::report::list::{self, ListFilter, ListOrder, Pulse};
 use ::report::page::document::Frame;
-use ::report::page::session::Head;
+use ::report::page::session::{Head, usage as usage_words};
 use ::report::record::Detail;
 use ::report::redact::{Options, Redactor, Rules};
 use ::report::show::Part;
@@ -38,7 +38,7 @@ use crate::error::{Answer, CliError, ExportError};
 use crate::name::SessionName;
 use crate::run::Run;
 use crate::sessions::OpenSession;
-use crate::terminal::format::{Clock, count};
+use crate::terminal::format::Clock;
 use crate::terminal::progress::Progress;
 
 /// Sessions as files to hand on: a page, Markdown, JSON, or their lines, without secrets.
@@ -308,9 +308,7 @@ fn used(ledger: &Ledger) -> HashMap<String, Used> {
         let of = used.entry(ledger.name(response.session).to_owned()).or_default();
         of.totals.add_whole(response);
         if response.agent.is_none() && !response.is_advisor {
-            let tokens = &response.tokens;
-            let read = tokens.input + tokens.cache_read + tokens.cache_write_5m;
-            of.context.push((read + tokens.cache_write_1h) as f64);
+            of.context.push(response.tokens.prompt() as f64);
         }
     }
     used
@@ -514,7 +512,6 @@ fn split(
             .write(&folder.join(name), |out| Ok(out.write_all(html.as_str().as_bytes())?))?;
         Ok(())
     })?;
-    refuse(walk)?;
     Ok(written)
 }
 
@@ -540,14 +537,7 @@ fn head(work: &Work<'_>, walk: &mut Walk<'_>) -> Head {
     texts.chain(files).chain(commits).for_each(|text| _ = cover.text(text, 0));
     head.bytes = walk.subject.bytes();
     if let Some(used) = work.used.get(&head.id) {
-        let Totals { tokens, .. } = &used.totals;
-        let cost = usage::signed(used.totals.cost(), used.totals.confidence());
-        head.usage = vec![
-            ("Cost", cost),
-            ("Input tokens", count(tokens.input)),
-            ("Output tokens", count(tokens.output)),
-            ("Read from cache", count(tokens.cache_read)),
-        ];
+        head.usage = usage_words(&used.totals);
         head.context = used.context.clone();
     }
     head

@@ -13,6 +13,7 @@ use report::page::session::{self, Head, PIECE};
 use report::page::{Place, Source, Style, document, frame};
 use report::record::{Detail, Opened};
 use report::show::{Part, entries};
+use report::usage::Totals;
 use serde::{Deserialize, Serialize};
 use transcript::id::Key;
 use transcript::layout::Problem;
@@ -267,7 +268,9 @@ fn used(desk: &Desk, open: &Open, head: &mut Head) -> Result<(), Refusal> {
     let own: Vec<_> = own
         .filter(|r| agent.is_none() || r.agent.map(|agent| ledger.name(agent)) == agent)
         .collect();
-    head.usage = session::usage(&own);
+    let mut totals = Totals::default();
+    own.iter().for_each(|response| totals.add_whole(response));
+    head.usage = session::usage(&totals);
     let main: Vec<_> = own.iter().filter(|r| r.agent.is_none() || agent.is_some()).collect();
     head.context = main.iter().map(|r| r.tokens.prompt() as f64).collect();
     for compaction in open.session.compactions() {

@@ -194,10 +194,9 @@ impl<'a> Markdown<'a> {
 
     /// A person's words, as they were typed.
     fn quote(&mut self, text: &str) {
-        self.depth += 1;
-        self.block(&plain_lines(text.trim_end()));
-        self.depth -= 1;
-        self.block("");
+        let lines = plain_lines(text.trim_end());
+        let quoted: Vec<String> = lines.lines().map(|line| format!("> {line}")).collect();
+        self.block(&quoted.join("\n"));
     }
 
     fn media(&mut self, media: &[String]) {

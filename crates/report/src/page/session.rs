@@ -13,7 +13,7 @@ use crate::html::{Html, Url};
 use crate::record::{Detail, Opened};
 use crate::show::{Hidden, Left};
 use crate::tree;
-use crate::usage::{Response, Totals};
+use crate::usage::Totals;
 
 /// A pause longer than this is shown.
 const PAUSE_MS: i64 = 30 * 60 * 1000;
@@ -378,10 +378,8 @@ pub fn bare_facts(html: &mut Html, head: &Head, style: &Style) {
     });
 }
 
-/// Tokens and money of responses, in words.
-pub fn usage(responses: &[&Response]) -> Vec<(&'static str, String)> {
-    let mut totals = Totals::default();
-    responses.iter().for_each(|response| totals.add_whole(response));
+/// Tokens and money, in words.
+pub fn usage(totals: &Totals) -> Vec<(&'static str, String)> {
     if totals.requests == 0 {
         return Vec::new();
     }

@@ -102,6 +102,7 @@ pub fn split(
     let pages = Pages::of(opened.session(), &outline);
     for (number, items) in pages.items.iter().enumerate() {
         let html = text(walk, &opened, &links, &outline, items.clone(), sheet.style)?;
+        super::refuse(walk)?;
         let turns = turns(walk, sheet.style)?;
         write(&plain::name(number), &pages.page(number, sheet.head, &turns, &html))?;
     }
