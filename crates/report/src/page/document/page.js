@@ -402,7 +402,7 @@ function hitsOnMap(places) {
   $$(".m-hit", map).forEach((hit) => hit.remove());
   const rows = map.viewBox.baseVal.height;
   for (const [piece] of places.slice(0, 300)) {
-    const hit = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+    const hit = document.createElementNS(map.namespaceURI, "rect");
     const y = (piece / Math.max(1, sections.length)) * rows;
     for (const [name, value] of Object.entries({ class: "m-hit", x: 6, y, width: 6, height: Math.max(0.6, rows / 150) })) hit.setAttribute(name, value);
     map.append(hit);
@@ -430,7 +430,7 @@ function seen() {
       const rows = map.viewBox.baseVal.height;
       let view = $(".m-view", map);
       if (!view) {
-        view = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+        view = document.createElementNS(map.namespaceURI, "rect");
         view.setAttribute("class", "m-view");
         map.append(view);
       }
