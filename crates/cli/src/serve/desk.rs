@@ -33,6 +33,8 @@ pub struct Desk {
     roots: Vec<PathBuf>,
     store: PathBuf,
     shelf: RwLock<Arc<Shelf>>,
+    /// Held by whoever looks at the files.
+    looking: Mutex<()>,
     /// The sessions that were asked for last.
     open: Mutex<Vec<Arc<Open>>>,
     reader: Reader,
@@ -76,6 +78,7 @@ impl Desk {
             roots,
             store,
             shelf: RwLock::default(),
+            looking: Mutex::default(),
             open: Mutex::default(),
             reader: Reader::default(),
             ledger: Fresh::default(),
@@ -115,6 +118,7 @@ impl Desk {
 
     /// Looks at the files again; whether something has changed.
     pub fn look(&self) -> Result<bool, CliError> {
+        let _alone = self.looking.lock().expect("nobody panics while holding it");
         let before = self.shelf();
         let Some(now) = Shelf::read(&mut self.run(), &before, &self.reader)? else {
             return Ok(false);
@@ -125,6 +129,10 @@ impl Desk {
 
     /// A session, or one of its subagents, as its files are now; `None` if there is none.
     pub fn open(&self, id: &str, agent: Option<&str>) -> Result<Option<Arc<Open>>, CliError> {
+        // Who comes before the files have been looked at waits: it may well be there.
+        if self.shelf().number == 0 {
+            self.look()?;
+        }
         let shelf = self.shelf();
         let is_it = |open: &Arc<Open>| open.is(id, agent);
         let held = {

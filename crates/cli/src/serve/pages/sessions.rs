@@ -56,7 +56,7 @@ pub fn page(desk: &Desk, project: Option<&str>, asked: &Asked) -> Reply {
             about_project(html, project);
         }
         if shelf.number == 0 {
-            return html.words("p", "", "Reading\u{2026}");
+            return html.tag("p").flag("data-reload", true).text("Reading\u{2026}");
         }
         if project.is_none() {
             projects(html, &clock, &list::projects(&list));
