@@ -56,7 +56,7 @@ fn watch(browser: &Browser) {
 fn what_is_written_appears_and_the_reader_stays() {
     let home = Home::new();
     let old = |n: usize| {
-        let kind = if n % 2 == 0 { "user" } else { "assistant" };
+        let kind = if n.is_multiple_of(2) { "user" } else { "assistant" };
         entry(n, kind, &format!("Old words number {n}. {}", "They are many. ".repeat(30)))
     };
     home.write(&path(), (0..60).map(old).collect::<String>());
