@@ -9,6 +9,7 @@ mod count;
 mod export;
 mod home;
 pub mod measure;
+mod page;
 mod parse;
 mod race;
 mod record;
@@ -24,7 +25,7 @@ use record::Report;
 use testkit::Shape;
 use tool::Recount;
 
-const USAGE: &str = "usage: xtask bench [list|errors|parse|memory|tail|sync|again|archive|search|usage|redact|export]... [--size 500MB] [--home DIR] [--runs 5] [--big]";
+const USAGE: &str = "usage: xtask bench [list|errors|parse|memory|tail|sync|again|archive|search|usage|redact|export|page]... [--size 500MB] [--home DIR] [--runs 5] [--big]";
 /// The home for `memory` and `tail`, and the one file in it that is nearly a third.
 const BIG: u64 = 5_000_000_000;
 const HUGE_FILE: u64 = 1_400_000_000;
@@ -36,6 +37,8 @@ const MANY: u64 = 70_000_000;
 const FEW: u64 = 100_000_000;
 /// A long session.
 const LONG: u64 = 50_000_000;
+/// Sessions that are opened in a browser.
+const PAGES: [u64; 3] = [1_000_000, 10_000_000, 50_000_000];
 
 /// Runs the command; the error is what to tell the person.
 pub fn run(args: &[String], here: &Path) -> Result<(), String> {
@@ -64,9 +67,9 @@ pub fn run(args: &[String], here: &Path) -> Result<(), String> {
 }
 
 /// The benchmarks there are.
-const NAMES: [&str; 12] = [
+const NAMES: [&str; 13] = [
     "list", "errors", "parse", "memory", "tail", "sync", "again", "archive", "search", "usage",
-    "redact", "export",
+    "redact", "export", "page",
 ];
 
 fn one(name: &str, options: &Options, recount: &Recount) -> Result<Vec<Report>, String> {
@@ -84,6 +87,15 @@ fn one(name: &str, options: &Options, recount: &Recount) -> Result<Vec<Report>, 
         "archive" => vec![store::archive(&options.home_of(Shape::Seeds, FEW)?, recount)?],
         "search" => {
             vec![store::search(&options.home_of(Shape::ManySmall, 2 * MANY)?, recount, runs)?]
+        }
+        "page" => {
+            let homes: Result<Vec<Home>, String> =
+                PAGES.iter().map(|&bytes| options.home_of(Shape::OneHuge, bytes)).collect();
+            let mut reports = vec![page::page(&homes?, recount, runs)?];
+            if options.big {
+                reports.push(page::memory(&Home::big(BIG, HUGE_FILE, HUGE_OUTPUT)?, recount)?);
+            }
+            reports
         }
         _ => {
             let Some(home) = options.big_home()? else {

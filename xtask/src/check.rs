@@ -45,6 +45,7 @@ struct Step {
 const STEPS: &[Step] = &[
     Step { name: "formatting", slow: false, run: formatting },
     Step { name: "clippy", slow: false, run: clippy },
+    Step { name: "browser", slow: false, run: browser },
     Step { name: "tests", slow: false, run: tests },
     Step { name: "doc tests", slow: false, run: doc_tests },
     Step { name: "docs", slow: true, run: docs },
@@ -92,6 +93,33 @@ fn clippy() -> Outcome {
         return missing;
     }
     cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
+}
+
+/// The browser that the tests of the page need, installed where that is one call.
+fn browser() -> Outcome {
+    let Err(why) = testkit::browser::is_there() else { return Outcome::Passed };
+    println!("{why}");
+    if !is_root_on_debian() {
+        return Outcome::Failed;
+    }
+    let apt = |args: &[&str]| {
+        let mut command = Command::new("apt-get");
+        outcome_of(command.args(args).env("DEBIAN_FRONTEND", "noninteractive"))
+    };
+    apt(&["update"]);
+    apt(&["install", "-y", "--no-install-recommends", "chromium", "chromium-driver"]);
+    match testkit::browser::is_there() {
+        Ok(()) => Outcome::Passed,
+        Err(why) => {
+            println!("{why}");
+            Outcome::Failed
+        }
+    }
+}
+
+fn is_root_on_debian() -> bool {
+    let is_root = Command::new("id").arg("-u").output().is_ok_and(|said| said.stdout == b"0\n");
+    is_root && std::path::Path::new("/etc/debian_version").exists()
 }
 
 fn tests() -> Outcome {

@@ -170,3 +170,6 @@ pub fn language_of(path: &str) -> &'static str {
         None => language(name),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,6 +6,7 @@
 //! maker's own books, so that a reader can be held against it.
 
 pub mod base64;
+pub mod browser;
 pub mod clock;
 pub mod corpus;
 pub mod entry;
@@ -13,8 +14,11 @@ pub mod fixture;
 pub mod json;
 pub mod random;
 pub mod scribe;
+pub mod served;
 pub mod truth;
 
+pub use browser::Browser;
 pub use corpus::{Shape, Spec, make};
 pub use fixture::Home;
+pub use served::Served;
 pub use truth::Truth;

@@ -1,7 +1,7 @@
 //! The programs that are measured: ours, freshly built, and the known ones beside it.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
@@ -13,6 +13,11 @@ use super::home::target;
 pub struct Recount(PathBuf);
 
 impl Recount {
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
     /// The program, if it knows the subcommand already.
     pub fn subcommand(&self, name: &str) -> Result<OsString, String> {
         let help = Command::new(&self.0).args([name, "--help"]).output();

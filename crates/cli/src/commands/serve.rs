@@ -53,10 +53,7 @@ pub fn run(args: &ServeArgs, run: &mut Run) -> Result<Answer, CliError> {
         let listener = serve::listen(SocketAddr::new(args.listen, args.port)).await;
         let listener = listener.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
-        let guard = match address.ip().is_loopback() {
-            true => Guard::local(address.port()),
-            false => Guard::open(token().map_err(failed)?),
-        };
+        let guard = Guard::of(address, token).map_err(failed)?;
         let url = match guard.token() {
             Some(token) => format!("http://{address}/?token={token}"),
             None => format!("http://{address}/"),

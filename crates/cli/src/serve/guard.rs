@@ -4,6 +4,9 @@
 //! owns can be made to lead here. So the `Host` has to be one that this server is known by, an
 //! `Origin` has to be the page itself, and whoever comes from elsewhere has to know the token.
 
+use std::io;
+use std::net::SocketAddr;
+
 use axum::http::{HeaderMap, Method, header};
 
 use super::answer::Refusal;
@@ -21,16 +24,16 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// For a server on this computer only.
-    pub fn local(port: u16) -> Self {
+    /// For a server at this address. One that can be reached from elsewhere may have any name,
+    /// but needs a token.
+    pub fn of(address: SocketAddr, token: impl FnOnce() -> io::Result<String>) -> io::Result<Self> {
+        if !address.ip().is_loopback() {
+            return Ok(Self { hosts: None, token: Some(token()?) });
+        }
         let names = ["127.0.0.1", "localhost", "[::1]"];
-        let hosts = names.map(|name| format!("{name}:{port}")).to_vec();
-        Self { hosts: Some(hosts), token: None }
-    }
-
-    /// For a server that can be reached from elsewhere: any name, but a token.
-    pub fn open(token: String) -> Self {
-        Self { hosts: None, token: Some(token) }
+        let mut hosts = names.map(|name| format!("{name}:{}", address.port())).to_vec();
+        hosts.push(address.to_string());
+        Ok(Self { hosts: Some(hosts), token: None })
     }
 
     /// The token, if one is needed.
@@ -96,6 +99,11 @@ fn is_same(one: &str, other: &str) -> bool {
 mod tests {
     use super::*;
 
+    fn at(address: &str) -> Guard {
+        let address = address.parse().expect("an address");
+        Guard::of(address, || Ok("secret".into())).expect("a guard")
+    }
+
     fn ask(guard: &Guard, method: &Method, headers: &[(&'static str, &str)], query: &str) -> bool {
         let mut all = HeaderMap::new();
         for (name, value) in headers {
@@ -106,10 +114,12 @@ mod tests {
 
     #[test]
     fn only_pages_of_this_server_may_ask() {
-        let guard = Guard::local(4000);
+        let guard = at("127.0.0.1:4000");
         let get = |headers: &[(&'static str, &str)]| ask(&guard, &Method::GET, headers, "");
         assert!(get(&[("host", "127.0.0.1:4000")]));
         assert!(get(&[("host", "LOCALHOST:4000"), ("origin", "http://localhost:4000")]));
+        assert!(!get(&[("host", "127.0.0.2:4000")]));
+        assert!(ask(&at("127.0.0.2:4000"), &Method::GET, &[("host", "127.0.0.2:4000")], ""));
         assert!(!get(&[]), "a host has to be named");
         assert!(!get(&[("host", "evil.example:4000")]), "a name that was made to lead here");
         assert!(!get(&[("host", "127.0.0.1:80")]));
@@ -124,7 +134,10 @@ mod tests {
 
     #[test]
     fn from_elsewhere_the_token_has_to_be_known() {
-        let guard = Guard::open("secret".into());
+        assert_eq!(at("127.0.0.1:4000").token(), None);
+        assert_eq!(at("[::1]:4000").token(), None);
+        let guard = at("0.0.0.0:4000");
+        assert_eq!(guard.token(), Some("secret"));
         let get = |headers: &[(&'static str, &str)], query: &str| {
             ask(&guard, &Method::GET, headers, query)
         };

@@ -136,13 +136,10 @@ impl Page {
             }
             // While the store is being brought up to date, how far it is is worth telling.
             let changed = self.hear.changed();
-            match self.desk.sync.part().is_some() {
-                true => {
-                    if let Ok(Err(_)) = tokio::time::timeout(TICK, changed).await {
-                        return None;
-                    }
-                }
-                false => changed.await.ok()?,
+            if self.desk.sync.part().is_none() {
+                changed.await.ok()?;
+            } else if let Ok(Err(_)) = tokio::time::timeout(TICK, changed).await {
+                return None;
             }
         }
     }

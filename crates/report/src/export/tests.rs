@@ -133,7 +133,7 @@ fn pages(made: &Made, detail: Detail) -> String {
     let mut around = Covered(Cover::none(), &opened);
     let all = 0..outline.items.len();
     session::piece(&mut text, &opened, &outline, all, &style, &mut around).expect("read");
-    let turns = session::turns(&opened).expect("read");
+    let turns = session::turns(&opened, &style).expect("read");
     let (tally, notes) = (Tally::default(), ["note".to_owned()]);
     let pieces = [Piece { span: (1, 9), records: 9 }];
     let page = Page {

@@ -96,7 +96,7 @@ fn column(html: &mut Html, bar: &Bar, x: f64, step: f64, most: f64, chart: &Bars
 
 /// As many labels as fit.
 fn labels(html: &mut Html, bars: &[Bar], step: f64) {
-    let each = ((64.0 / step).ceil() as usize).max(1);
+    let each = ((80.0 / step).ceil() as usize).max(1);
     for (at, bar) in bars.iter().enumerate().step_by(each) {
         let x = LEFT + step * at as f64;
         let text = html.tag("text").show("x", format_args!("{x:.1}"));

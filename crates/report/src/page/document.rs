@@ -28,15 +28,19 @@ pub enum Frame {
 /// hash, so that nothing that got in otherwise can run.
 pub fn policy(frame: Frame) -> String {
     let hash = |text: &str| STANDARD.encode(Sha256::digest(text.as_bytes()));
-    let (style, script) = match frame {
-        Frame::Served => ("'self'".to_owned(), "'self'".to_owned()),
-        Frame::File => (format!("'sha256-{}'", hash(STYLES)), format!("'sha256-{}'", hash(CODE))),
-        Frame::Plain => ("'self' file:".to_owned(), "'none'".to_owned()),
-        Frame::Beside => ("'self' file:".to_owned(), "'self' file:".to_owned()),
+    // What is searched for is sent by a form.
+    let (style, script, form) = match frame {
+        Frame::Served => ("'self'".to_owned(), "'self'".to_owned(), "'self'"),
+        Frame::File => {
+            let (style, script) = (hash(STYLES), hash(CODE));
+            (format!("'sha256-{style}'"), format!("'sha256-{script}'"), "'none'")
+        }
+        Frame::Plain => ("'self' file:".to_owned(), "'none'".to_owned(), "'none'"),
+        Frame::Beside => ("'self' file:".to_owned(), "'self' file:".to_owned(), "'none'"),
     };
     let mut policy = format!(
         "default-src 'none'; img-src data: blob: 'self'; style-src {style}; script-src {script}; \
-         base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; \
+         base-uri 'none'; form-action {form}; require-trusted-types-for 'script'; \
          trusted-types recount"
     );
     if frame == Frame::Served {

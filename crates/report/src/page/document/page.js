@@ -70,7 +70,7 @@ const isFile = column?.dataset.source === "file";
 const FULL_MOST = 14;
 
 const address = (path, query = {}) => {
-  const url = new URL(location.origin + "/s/" + encodeURIComponent(main.dataset.session) + path);
+  const url = new URL(location.origin + location.pathname.replace(/\/a\/[^/]*$/, "") + path);
   const look = { d: main.dataset.d, branch: main.dataset.branch, agent: main.dataset.agent, ...query };
   for (const [key, value] of Object.entries(look)) if (value !== "" && value !== undefined) url.searchParams.set(key, value);
   return url;
@@ -303,7 +303,7 @@ function openFind() {
     let wait;
     field.oninput = () => { clearTimeout(wait); wait = setTimeout(() => find(field.value), 120); };
     field.onkeydown = (event) => {
-      if (event.key === "Enter") { event.preventDefault(); clearTimeout(wait); (field.value === finding.query ? Promise.resolve() : find(field.value)).then(() => hop(event.shiftKey ? -1 : 1)); }
+      if (event.key === "Enter") { event.preventDefault(); clearTimeout(wait); (field.value === finding.query ? Promise.resolve() : find(field.value)).then(() => hop(event.shiftKey ? -1 : 1)).then(() => field.blur()); }
       if (event.key === "Escape") closeFind();
       event.stopPropagation();
     };
@@ -484,7 +484,8 @@ async function refresh() {
     const news = await (await ask("/news", { from, turns: $$(".turns li[data-entry]").length })).json();
     if (news.before !== main.dataset.before) { location.reload(); return; }
     const stays = isFollowing || (atEnd() && scrollY > 0);
-    const before = $$(RECORD, sections.at(-1) ?? column).length;
+    const known = Number(sections.at(-1)?.dataset.last ?? -1);
+    const later = (section) => $$(RECORD, section).filter((record) => Number(/e(\d+)$/.exec(record.id)?.[1]) > known).length;
     const next = make("div");
     markup(next, news.sections);
     const [first, ...more] = $$("section.piece", next);
@@ -493,13 +494,13 @@ async function refresh() {
       const last = sections.at(-1);
       Object.assign(last.dataset, { last: first.dataset.last, records: first.dataset.records });
       merge(last, first.innerHTML);
-      added += $$(RECORD, last).length - before;
+      added += later(last);
     }
     for (const section of first && sections.length === 0 ? [first, ...more] : more) {
       (sections.at(-1) ?? $(".levels:last-of-type", column) ?? $("header", column)).after(section);
       sections.push(section);
       watcher.observe(section);
-      added += $$(RECORD, section).length;
+      added += later(section);
     }
     if (more.length > 0) main.dataset.before = (await (await ask("/news", { from: sections.length - 1 })).json()).before;
     if (news.turns !== null) markup($(".turns"), news.turns);
@@ -522,7 +523,6 @@ async function refresh() {
 }
 
 const sync = $("#sync");
-let shelf;
 function hear() {
   if (!sync) return;
   const url = new URL("/live", location.origin);
@@ -534,9 +534,9 @@ function hear() {
     sync.textContent = told.problem ?? (told.sync === null ? "" : `Keeping what is new: ${Math.round(told.sync * 100)} %`);
     sync.style.setProperty("--part", `${(told.sync ?? 0) * 100}%`);
     if (main && size !== undefined && told.size !== size) refresh();
-    if (!main && shelf !== undefined && told.shelf !== shelf && $("[data-reload]")) location.reload();
+    // Who came before the files were read has seen nothing yet.
+    if (told.shelf > 0 && $("[data-reload]")) location.reload();
     size = told.size;
-    shelf = told.shelf;
   };
   stream.onerror = () => { sync.hidden = false; sync.textContent = "The server does not answer any more"; };
   stream.onopen = () => { sync.hidden = true; };
