@@ -215,19 +215,26 @@ impl Claims {
     }
 
     fn usage(&mut self, usage: Raw<'_>, at: u64) -> Seen {
+        let [speed, geo, tier, server, made_of] = usage.get_all([
+            "speed",
+            "inference_geo",
+            "service_tier",
+            "server_tool_use",
+            "iterations",
+        ]);
         let word =
-            |key: &str, is: &str| usage.get(key).and_then(Raw::str).is_some_and(|w| w.is(is));
+            |raw: Option<Raw<'_>>, is: &str| raw.and_then(Raw::str).is_some_and(|w| w.is(is));
         let mode = Mode {
-            is_fast: word("speed", "fast"),
-            is_us: word("inference_geo", "us"),
-            is_batch: word("service_tier", "batch"),
-            is_priority: word("service_tier", "priority"),
+            is_fast: word(speed, "fast"),
+            is_us: word(geo, "us"),
+            is_batch: word(tier, "batch"),
+            is_priority: word(tier, "priority"),
         };
-        let searches = usage.get("server_tool_use").and_then(|t| t.get("web_search_requests"));
+        let searches = server.and_then(|t| t.get("web_search_requests"));
         let web_searches = self.count(searches, at).min(u64::from(u32::MAX)) as u32;
         let tokens = self.tokens(usage, at);
         let mut iterations = Vec::new();
-        for item in usage.get("iterations").into_iter().flat_map(Raw::items) {
+        for item in made_of.into_iter().flat_map(Raw::items) {
             let kind = item.get("type").and_then(Raw::str);
             let is = |name: &str| kind.is_some_and(|kind| kind.is(name));
             let advisor = match is("advisor_message") {
@@ -246,17 +253,24 @@ impl Claims {
 
     fn tokens(&mut self, usage: Raw<'_>, at: u64) -> Tokens {
         let mut count = |raw: Option<Raw<'_>>| self.count(raw, at);
-        let parts = usage.get("cache_creation");
-        let part = |key: &str| parts.and_then(|parts| parts.get(key));
-        let short = count(part("ephemeral_5m_input_tokens"));
-        let long = count(part("ephemeral_1h_input_tokens"));
+        let [parts, written, input, output, read] = usage.get_all([
+            "cache_creation",
+            "cache_creation_input_tokens",
+            "input_tokens",
+            "output_tokens",
+            "cache_read_input_tokens",
+        ]);
+        let [short, long] = parts.map_or([None; 2], |parts| {
+            parts.get_all(["ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens"])
+        });
+        let (short, long) = (count(short), count(long));
         // Either may be missing or zero while the other is right.
-        let written = count(usage.get("cache_creation_input_tokens")).max(short + long);
+        let written = count(written).max(short + long);
         let long = long.min(written);
         Tokens {
-            input: count(usage.get("input_tokens")),
-            output: count(usage.get("output_tokens")),
-            cache_read: count(usage.get("cache_read_input_tokens")),
+            input: count(input),
+            output: count(output),
+            cache_read: count(read),
             cache_write_5m: written - long,
             cache_write_1h: long,
         }
