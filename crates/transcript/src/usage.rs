@@ -8,9 +8,9 @@
 mod read;
 mod state;
 
-use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
+use crate::firsts::Firsts;
 use crate::id::Key;
 use crate::session::Names;
 use crate::time::Time;
@@ -171,7 +171,7 @@ impl Oddity {
 pub struct Claims {
     names: Names,
     list: Vec<Claim>,
-    by_key: HashMap<Key, u32>,
+    firsts: Firsts,
     odd: Vec<(u64, Oddity)>,
     /// Whether an entry says that the file is the copy of another session.
     pub is_marked_copy: bool,

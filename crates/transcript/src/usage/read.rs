@@ -117,19 +117,11 @@ impl Claims {
         let place = Place { offset: entry.offset, time: told.time };
         let usage = message.usage.filter(|usage| usage.is_object());
         let seen = usage.map(|usage| self.usage(usage, entry.offset));
-        if self.by_key.is_empty() {
-            let all = self.list.iter().enumerate();
-            self.by_key.extend(all.map(|(at, claim)| (claim.key, at as u32)));
+        let at = self.place_of(key);
+        if at == self.list.len() {
+            let claim = self.claim(key, place, entry, told);
+            self.list.push(claim);
         }
-        let at = match self.by_key.get(&key) {
-            Some(&at) => at as usize,
-            None => {
-                let claim = self.claim(key, place, entry, told);
-                self.by_key.insert(key, self.list.len() as u32);
-                self.list.push(claim);
-                self.list.len() - 1
-            }
-        };
         self.fill(at, entry, told);
         self.tools(at, message);
         let claim = &mut self.list[at];
@@ -151,6 +143,21 @@ impl Claims {
             claim.web_searches = seen.web_searches;
             claim.iterations = seen.iterations;
         }
+    }
+
+    /// Where the claim of a response is, or will be; most often it is the last one.
+    fn place_of(&mut self, key: Key) -> usize {
+        let list = &self.list;
+        if list.last().is_some_and(|last| last.key == key) {
+            return list.len() - 1;
+        }
+        let key_of = |at: usize| list[at].key;
+        if self.firsts.is_empty() {
+            for (claim, next) in list.iter().zip(0..) {
+                self.firsts.add(claim.key, next, key_of);
+            }
+        }
+        self.firsts.add(key, list.len() as u32, key_of) as usize
     }
 
     fn claim(&mut self, key: Key, place: Place, entry: &Entry<'_>, told: &Told<'_, '_>) -> Claim {
