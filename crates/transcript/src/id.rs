@@ -104,7 +104,7 @@ fn is_plain(raw: &[u8]) -> bool {
     let odd = words.iter().any(|word| {
         const EACH: u64 = 0x0101_0101_0101_0101;
         let word = u64::from_le_bytes(*word);
-        let other = word ^ u64::from(b'\\') * EACH;
+        let other = word ^ (u64::from(b'\\') * EACH);
         (word | (other.wrapping_sub(EACH) & !other)) & (0x80 * EACH) != 0
     });
     !odd && !rest.iter().any(is_odd)

@@ -9,6 +9,7 @@ mod read;
 mod state;
 
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 
 use crate::firsts::Firsts;
 use crate::id::Key;
@@ -114,7 +115,7 @@ pub struct Claim {
     /// The calls it was made of, if the file says so.
     pub iterations: Vec<Iteration>,
     /// The tools it called: name and call.
-    pub tools: Vec<(u32, u64)>,
+    pub tools: SmallVec<[(u32, u64); 1]>,
     /// The model, as a name of the file; see [`Claims::name`].
     pub model: u32,
     /// The session that the line names.

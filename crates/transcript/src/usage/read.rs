@@ -2,10 +2,13 @@
 
 use std::io;
 
+use smallvec::SmallVec;
+
 use super::{Claim, Claims, Iteration, Mode, NONE, Oddity, Place, Tokens};
 use crate::diagnostic::Diagnostic;
 use crate::entry::message::{Block, BlockKind, Content, Message};
 use crate::entry::{Entry, Kind};
+use crate::firsts::Firsts;
 use crate::id::Key;
 use crate::json::{Raw, Str};
 use crate::line::{Line, LineReader};
@@ -50,6 +53,9 @@ impl Claims {
         while let Some(line) = lines.next_line()? {
             claims.line(line);
         }
+        // All files are held together until the last is read.
+        claims.list.shrink_to_fit();
+        claims.firsts = Firsts::default();
         Ok(claims)
     }
 
@@ -173,7 +179,7 @@ impl Claims {
             mode: Mode::default(),
             web_searches: 0,
             iterations: Vec::new(),
-            tools: Vec::new(),
+            tools: SmallVec::new(),
             model: NONE,
             session: NONE,
             project: NONE,
