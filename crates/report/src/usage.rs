@@ -73,11 +73,11 @@ pub struct Response {
     /// Web searches.
     pub web_searches: u32,
     /// Tokens of each request, if it took more than one.
-    pub parts: Vec<Tokens>,
+    pub parts: Box<[Tokens]>,
     /// Whether it is what an advisor said within a response; those have a model of their own.
     pub is_advisor: bool,
     /// The tools it called.
-    pub tools: Vec<Name>,
+    pub tools: Box<[Name]>,
     /// In micro-dollars; `None` if there is no price.
     pub cost: Option<u64>,
     /// How sure tokens and cost are.

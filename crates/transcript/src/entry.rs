@@ -190,22 +190,22 @@ impl<'a> Entry<'a> {
 
     /// The entry of exactly these bytes; damaged if they are no JSON object.
     pub fn of(bytes: &'a [u8], offset: u64) -> Self {
-        Self::object(bytes, offset).map_or_else(|(entry, _)| *entry, |(entry, _)| entry)
+        Self::object(bytes, offset).0
     }
 
-    /// The object at the start of `bytes` and its length; when it breaks, what was read so far.
-    fn object(bytes: &'a [u8], offset: u64) -> Result<(Self, usize), (Box<Self>, Broken)> {
+    /// The object at the start of `bytes`, and whether it is whole; when it breaks, what was read
+    /// so far.
+    #[inline]
+    fn object(bytes: &'a [u8], offset: u64) -> (Self, Result<(), Broken>) {
         let mut entry = Self::empty(bytes, offset);
         let mut cursor = Cursor::new(bytes);
-        match entry.members(&mut cursor) {
-            Ok(()) => {
-                entry.bytes = &bytes[..cursor.pos()];
-                entry.kind = Kind::of(entry.type_name);
-                entry.settle();
-                Ok((entry, cursor.pos()))
-            }
-            Err(broken) => Err((Box::new(entry), broken)),
+        let whole = entry.members(&mut cursor);
+        if whole.is_ok() {
+            entry.bytes = &bytes[..cursor.pos()];
+            entry.kind = Kind::of(entry.type_name);
+            entry.settle();
         }
+        (entry, whole)
     }
 
     fn members(&mut self, cursor: &mut Cursor<'a>) -> Result<(), Broken> {
@@ -219,8 +219,7 @@ impl<'a> Entry<'a> {
     /// Takes one member.
     fn member(&mut self, key: Str<'a>, cursor: &mut Cursor<'a>) -> Result<(), Broken> {
         if key.raw() == b"message" && cursor.peek()? == b'{' {
-            self.message = Some(Message::read(cursor)?);
-            return Ok(());
+            return self.message.insert(Message::new(Content::None)).read(cursor);
         }
         let value = cursor.value()?;
         let string = value.str();
@@ -361,12 +360,13 @@ impl<'a> LineParts<'a, '_> {
 
     fn check_bytes(&mut self, from: usize, to: usize) {
         let bytes = &self.line.bytes[from..to];
-        // The least byte is found faster than an exact question is answered for each.
-        let least = bytes.iter().fold(u8::MAX, |least, &b| least.min(b));
+        // Least byte and all bits are found faster than an exact question is answered for each.
+        let look = |(least, all): (u8, u8), &b: &u8| (least.min(b), all | b);
+        let (least, all) = bytes.iter().fold((u8::MAX, 0), look);
         if least < 0x20 && bytes.iter().any(|&b| b < 0x20 && b != b'\t') {
             self.note(DiagnosticKind::ControlByte, from, to);
         }
-        if simdutf8::basic::from_utf8(bytes).is_err() {
+        if !all.is_ascii() && simdutf8::basic::from_utf8(bytes).is_err() {
             self.note(DiagnosticKind::InvalidUtf8, from, to);
         }
     }
@@ -375,16 +375,18 @@ impl<'a> LineParts<'a, '_> {
     fn entries(&mut self, mut from: usize, to: usize, give: &mut impl FnMut(Entry<'a>)) {
         let first = from;
         while from < to {
-            match Entry::object(&self.line.bytes[from..to], self.line.offset + from as u64) {
-                Ok((entry, used)) => {
-                    if from > first {
-                        self.note(DiagnosticKind::Glued, from, from + used);
-                    }
-                    give(entry);
-                    from = self.skip(from + used, to);
-                }
-                Err((entry, _)) => from = self.damaged(*entry, from, to, give),
+            let place = self.line.offset + from as u64;
+            let (entry, whole) = Entry::object(&self.line.bytes[from..to], place);
+            if whole.is_err() {
+                from = self.damaged(entry, from, to, give);
+                continue;
             }
+            let end = from + entry.bytes.len();
+            if from > first {
+                self.note(DiagnosticKind::Glued, from, end);
+            }
+            give(entry);
+            from = self.skip(end, to);
         }
     }
 
@@ -430,10 +432,9 @@ fn resume(bytes: &[u8]) -> Option<usize> {
         })
         .take(TRIES)
         .find(|&at| {
-            Entry::object(&bytes[at..], 0).is_ok_and(|(entry, used)| {
-                let ends = matches!(bytes.get(at + used), None | Some(b'{' | 0));
-                ends && matches!(entry.kind, k if k.is_chain() || k == Kind::Bookkeeping)
-            })
+            let (entry, whole) = Entry::object(&bytes[at..], 0);
+            let ends = matches!(bytes.get(at + entry.bytes.len()), None | Some(b'{' | 0));
+            whole.is_ok() && ends && (entry.kind.is_chain() || entry.kind == Kind::Bookkeeping)
         })
 }
 

@@ -55,6 +55,11 @@ impl<'a> Str<'a> {
 
     /// Whether the decoded text equals `text`.
     pub fn is(self, text: &str) -> bool {
+        let first = |bytes: &[u8]| bytes.first().copied().filter(|b| b.is_ascii() && *b != b'\\');
+        // What begins otherwise is something else; most questions end here.
+        if first(self.0).is_some_and(|first| text.as_bytes().first() != Some(&first)) {
+            return false;
+        }
         self.0 == text.as_bytes() || (memchr(b'\\', self.0).is_some() && self.text() == text)
     }
 
@@ -240,12 +245,12 @@ impl<'a> Raw<'a> {
 
     /// The members of an object, in file order; none if it is something else.
     pub fn fields(self) -> Fields<'a> {
-        Fields { cursor: self.is_object().then_some(Cursor { bytes: self.0, pos: 1 }) }
+        Fields { cursor: self.is_object().then(|| Cursor::at(self.0, 1)) }
     }
 
     /// The items of an array, in file order; none if it is something else.
     pub fn items(self) -> Items<'a> {
-        Items { cursor: self.is_array().then_some(Cursor { bytes: self.0, pos: 1 }) }
+        Items { cursor: self.is_array().then(|| Cursor::at(self.0, 1)) }
     }
 
     /// The last member called `key`, as JavaScript would read it.
@@ -256,6 +261,19 @@ impl<'a> Raw<'a> {
     /// The first member called `key`: what comes after it is not looked at.
     pub fn first(self, key: &str) -> Option<Raw<'a>> {
         self.fields().find(|(k, _)| k.is(key)).map(|(_, v)| v)
+    }
+
+    /// As [`Raw::get`] for each of `keys`, in one pass.
+    pub fn get_all<const N: usize>(self, keys: [&str; N]) -> [Option<Raw<'a>>; N] {
+        let mut found = [None; N];
+        for (key, value) in self.fields() {
+            let at = keys.iter().position(|name| key.raw() == name.as_bytes());
+            let escaped = || keys.iter().position(|name| key.is(name));
+            if let Some(at) = at.or_else(|| memchr(b'\\', key.raw()).and_then(|_| escaped())) {
+                found[at] = Some(value);
+            }
+        }
+        found
     }
 
     /// The member `key` unless it is `null`.
@@ -311,15 +329,26 @@ impl<'a> Iterator for Items<'a> {
 }
 
 /// A place in JSON text that moves forward only.
+///
+/// It knows the quotes of the 64 bytes around it, so that most strings end without another look.
 #[derive(Debug, Clone)]
 pub(crate) struct Cursor<'a> {
     bytes: &'a [u8],
     pos: usize,
+    /// Where the bytes begin whose quotes are known.
+    near: usize,
+    /// One bit for each of their quotes, escaped ones too.
+    quotes: u64,
 }
 
 impl<'a> Cursor<'a> {
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, pos: 0 }
+        Self::at(bytes, 0)
+    }
+
+    #[inline]
+    fn at(bytes: &'a [u8], pos: usize) -> Self {
+        Self { bytes, pos, near: pos, quotes: quotes(bytes, pos) }
     }
 
     pub(crate) fn pos(&self) -> usize {
@@ -340,6 +369,7 @@ impl<'a> Cursor<'a> {
     pub(crate) fn peek(&mut self) -> Result<u8, Broken> {
         loop {
             match self.bytes.get(self.pos) {
+                Some(&b) if b > b' ' => return Ok(b),
                 Some(b' ' | b'\n' | b'\r' | b'\t') => self.pos += 1,
                 Some(&b) => return Ok(b),
                 None => return self.broken(),
@@ -358,8 +388,23 @@ impl<'a> Cursor<'a> {
     }
 
     /// The next key of an opened object, the place left before its value; `None` at its end.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn key(&mut self) -> Result<Option<Str<'a>>, Broken> {
+        // Claude Code writes no white space.
+        let comma = usize::from(self.bytes.get(self.pos) == Some(&b','));
+        let start = self.pos + comma + 1;
+        if self.bytes.get(start - 1) == Some(&b'"')
+            && let Some(end) = self.near_quote(start)
+            && self.bytes.get(end + 1) == Some(&b':')
+        {
+            self.pos = end + 2;
+            return Ok(Some(Str(&self.bytes[start..end])));
+        }
+        self.any_key()
+    }
+
+    #[inline(never)]
+    fn any_key(&mut self) -> Result<Option<Str<'a>>, Broken> {
         let mut next = self.peek()?;
         if next == b',' {
             self.pos += 1;
@@ -401,7 +446,7 @@ impl<'a> Cursor<'a> {
     #[inline]
     pub(crate) fn string(&mut self) -> Result<Str<'a>, Broken> {
         let start = self.pos + 1;
-        match string_end::<2>(self.bytes, start) {
+        match self.quote(start) {
             Some(end) => {
                 self.pos = end + 1;
                 Ok(Str(&self.bytes[start..end]))
@@ -411,13 +456,25 @@ impl<'a> Cursor<'a> {
     }
 
     /// Passes over one value and gives its bytes.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn value(&mut self) -> Result<Raw<'a>, Broken> {
+        let start = self.pos;
+        if self.bytes.get(start) == Some(&b'"')
+            && let Some(end) = self.near_quote(start + 1)
+        {
+            self.pos = end + 1;
+            return Ok(Raw(&self.bytes[start..=end]));
+        }
+        self.any_value()
+    }
+
+    #[inline(never)]
+    fn any_value(&mut self) -> Result<Raw<'a>, Broken> {
         let first = self.peek()?;
         let start = self.pos;
         let end = match first {
-            b'"' => string_end::<4>(self.bytes, start + 1).map(|end| end + 1),
-            b'{' | b'[' => container_end(self.bytes, start),
+            b'"' => self.quote(start + 1).map(|end| end + 1),
+            b'{' | b'[' => self.container_end(start),
             b'-' | b'0'..=b'9' | b't' | b'f' | b'n' => scalar_end(self.bytes, start),
             _ => None,
         };
@@ -429,37 +486,162 @@ impl<'a> Cursor<'a> {
             None => self.broken(),
         }
     }
+
+    /// The closing quote of a string whose inside begins at `start`, if it is among those known.
+    #[inline(always)]
+    fn near_quote(&self, start: usize) -> Option<usize> {
+        let at = start - self.near;
+        let quotes = if at < BLOCK { self.quotes >> at } else { 0 };
+        let end = start + quotes.trailing_zeros() as usize;
+        // The byte before the inside is a quote.
+        (quotes != 0 && self.bytes.get(end - 1) != Some(&b'\\')).then_some(end)
+    }
+
+    /// The closing quote of a string whose inside begins at `start`.
+    #[inline]
+    fn quote(&mut self, start: usize) -> Option<usize> {
+        (self.near, self.quotes) = (start, quotes(self.bytes, start));
+        self.near_quote(start).or_else(|| {
+            let end = far_quote(self.bytes, start, start)?;
+            (self.near, self.quotes) = (end, quotes(self.bytes, end));
+            Some(end)
+        })
+    }
+
+    /// One past the bracket that closes the one at `start`.
+    fn container_end(&mut self, start: usize) -> Option<usize> {
+        let (mut depth, mut within, mut escaped) = (0, 0, 0);
+        let mut at = start;
+        while at < self.bytes.len() {
+            let signs = on_block(self.bytes, at, Signs::of);
+            let (quotes, escapes_next) = match signs.backslashes | escaped {
+                0 => (signs.quotes, 0),
+                _ => signs.real_quotes(escaped),
+            };
+            let inside = within ^ until_next(quotes);
+            if inside == u64::MAX {
+                // A long string: what is in it need not be looked at.
+                at = far_quote(self.bytes, start, at + BLOCK)? + 1;
+                (within, escaped) = (0, 0);
+                continue;
+            }
+            let (opening, closing) = (signs.opening & !inside, signs.closing & !inside);
+            if opening | closing != 0
+                && let Some(bit) = close(opening, closing, &mut depth)
+            {
+                (self.near, self.quotes) = (at, signs.quotes);
+                return Some(at + bit + 1);
+            }
+            at += BLOCK;
+            (within, escaped) = (0u64.wrapping_sub(inside >> 63), escapes_next);
+        }
+        None
+    }
 }
 
-/// The closing quote of a string whose inside begins at `start`.
-///
-/// Keys and ids end within a few bytes: those are looked at here, `NEAR` times sixteen at once and
-/// without a branch between, the rest is a call.
-#[inline(always)]
-fn string_end<const NEAR: usize>(bytes: &[u8], start: usize) -> Option<usize> {
-    let rest = bytes.get(start..)?;
-    let near = rest.as_chunks::<16>().0;
-    if let Some(near) = near.first_chunk::<NEAR>() {
-        let mut quotes = 0u64;
-        for (i, &part) in near.iter().enumerate() {
-            let found = u8x16::new(part).simd_eq(u8x16::splat(b'"')).to_bitmask();
-            quotes |= u64::from(found) << (16 * i);
-        }
-        let at = quotes.trailing_zeros() as usize;
-        if quotes != 0 && (at == 0 || rest[at - 1] != b'\\') {
-            return Some(start + at);
+/// Which of the `closing` brackets ends the outermost of the brackets that are open: `depth` of
+/// them before those that are given, and after them if none does.
+#[inline]
+fn close(opening: u64, mut closing: u64, depth: &mut u32) -> Option<usize> {
+    let mut closed = closing.count_ones();
+    let after = *depth + opening.count_ones();
+    if *depth <= closed {
+        closed = 0;
+        while closing != 0 {
+            let bit = closing.trailing_zeros();
+            closed += 1;
+            if *depth + (opening & ((1 << bit) - 1)).count_ones() == closed {
+                return Some(bit as usize);
+            }
+            closing &= closing - 1;
         }
     }
-    far_string_end(bytes, start)
+    *depth = after - closed;
+    None
 }
 
+/// So many bytes are looked at together.
+const BLOCK: usize = 64;
+
+/// Looks at the bytes from `at` on; past the end there are spaces.
+#[inline(always)]
+fn on_block<T>(bytes: &[u8], at: usize, look: impl Fn(&[u8; BLOCK]) -> T) -> T {
+    let rest = bytes.get(at..).unwrap_or_default();
+    match rest.first_chunk() {
+        Some(block) => look(block),
+        None => {
+            let mut block = [b' '; BLOCK];
+            block[..rest.len()].copy_from_slice(rest);
+            look(&block)
+        }
+    }
+}
+
+/// One bit for each byte for which `is` holds.
+#[inline(always)]
+fn bits(block: &[u8; BLOCK], is: impl Fn(u8x16) -> u8x16) -> u64 {
+    let parts = block.as_chunks::<16>().0;
+    let bits = |i: usize| u64::from(is(u8x16::new(parts[i])).to_bitmask()) << (16 * i);
+    bits(0) | bits(1) | bits(2) | bits(3)
+}
+
+/// The quotes of the bytes from `at` on.
+#[inline]
+fn quotes(bytes: &[u8], at: usize) -> u64 {
+    on_block(bytes, at, |block| bits(block, |part| part.simd_eq(u8x16::splat(b'"'))))
+}
+
+/// What a value's end goes by, one bit for each byte of a block.
+struct Signs {
+    quotes: u64,
+    backslashes: u64,
+    /// Brackets of arrays and objects alike: they differ in one bit.
+    opening: u64,
+    closing: u64,
+}
+
+impl Signs {
+    #[inline(always)]
+    fn of(block: &[u8; BLOCK]) -> Self {
+        let find = |sign| bits(block, |part| part.simd_eq(u8x16::splat(sign)));
+        let either = u8x16::splat(b'[' ^ b'{');
+        let bracket = |sign| bits(block, |part| (part | either).simd_eq(u8x16::splat(sign)));
+        Self {
+            quotes: find(b'"'),
+            backslashes: find(b'\\'),
+            opening: bracket(b'{'),
+            closing: bracket(b'}'),
+        }
+    }
+
+    /// The quotes that are not escaped, and 1 if the block ends in the beginning of an escape;
+    /// `escaped` is 1 if the one before did.
+    #[inline(always)]
+    fn real_quotes(&self, escaped: u64) -> (u64, u64) {
+        const ODD: u64 = 0xAAAA_AAAA_AAAA_AAAA;
+        // Of a run of backslashes every second one is escaped: subtracting carries through the
+        // run, whose first bit stands at an odd or an even place.
+        let starts = self.backslashes & !escaped;
+        let codes = ((starts << 1) | ODD).wrapping_sub(starts) ^ ODD;
+        let is_escaped = codes ^ (self.backslashes | escaped);
+        (self.quotes & !is_escaped, (codes & self.backslashes) >> 63)
+    }
+}
+
+/// All bits from each set one up to the next: with quotes, what is inside of strings.
+#[inline(always)]
+fn until_next(bits: u64) -> u64 {
+    [1, 2, 4, 8, 16, 32].iter().fold(bits, |bits, by| bits ^ bits << by)
+}
+
+/// The closing quote at or after `from` of a string that begins after `start`.
+///
 /// Quotes are looked for, not escapes: text full of `\n` has far fewer `"` than `\`, and the run
 /// of backslashes before a quote says whether it is a real one.
 #[inline(never)]
-fn far_string_end(bytes: &[u8], start: usize) -> Option<usize> {
-    let inside = &bytes[start..];
-    let real = |&quote: &usize| !is_escaped(&inside[..quote]);
-    memchr_iter(b'"', inside).find(real).map(|quote| start + quote)
+fn far_quote(bytes: &[u8], start: usize, from: usize) -> Option<usize> {
+    let real = |&quote: &usize| !is_escaped(&bytes[start..from + quote]);
+    memchr_iter(b'"', bytes.get(from..)?).find(real).map(|quote| from + quote)
 }
 
 /// Whether what follows `before` is escaped by it: an odd run of backslashes.
@@ -468,39 +650,17 @@ fn is_escaped(before: &[u8]) -> bool {
     before.iter().rev().take_while(|&&b| b == b'\\').count() % 2 == 1
 }
 
-/// One past the bracket that closes the one at `start`.
-fn container_end(bytes: &[u8], start: usize) -> Option<usize> {
-    let mut depth = 0usize;
-    let mut pos = start;
-    loop {
-        match *bytes.get(pos)? {
-            b'"' => pos = string_end::<4>(bytes, pos + 1)?,
-            b'{' | b'[' => depth += 1,
-            b'}' | b']' => {
-                depth -= 1;
-                if depth == 0 {
-                    return Some(pos + 1);
-                }
-            }
-            _ => {}
-        }
-        pos += 1;
-    }
-}
-
 fn scalar_end(bytes: &[u8], start: usize) -> Option<usize> {
-    let length = bytes[start..]
-        .iter()
-        .take_while(|b| matches!(b, b'-' | b'+' | b'.' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z'))
-        .count();
-    let scalar = &bytes[start..start + length];
-    let known = match scalar.first()? {
-        b't' => scalar == b"true",
-        b'f' => scalar == b"false",
-        b'n' => scalar == b"null",
-        _ => true,
+    let is_part =
+        |b: &u8| matches!(b, b'-' | b'+' | b'.' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z');
+    let rest = &bytes[start..];
+    let length = match rest {
+        [b't', b'r', b'u', b'e', ..] | [b'n', b'u', b'l', b'l', ..] => 4,
+        [b'f', b'a', b'l', b's', b'e', ..] => 5,
+        [b't' | b'f' | b'n', ..] => return None,
+        _ => return Some(start + rest.iter().take_while(|b| is_part(b)).count()),
     };
-    known.then_some(start + length)
+    (!rest.get(length).is_some_and(is_part)).then_some(start + length)
 }
 
 #[cfg(test)]
@@ -548,6 +708,16 @@ mod tests {
     }
 
     #[test]
+    fn of_members_with_one_name_the_last_counts() {
+        let raw = Raw::new(br#"{"a":1,"b":2,"\u0061":3}"#).expect("valid");
+        assert_eq!(
+            raw.get_all(["b", "a", "c"]).map(|v| v.and_then(Raw::u64)),
+            [Some(2), Some(3), None]
+        );
+        assert_eq!(raw.get("a").and_then(Raw::u64), Some(3));
+    }
+
+    #[test]
     fn depth_costs_no_stack() {
         let deep = [vec![b'['; 3_000_000], vec![b']'; 3_000_000]].concat();
         assert_eq!(Raw::new(&deep).map(|r| r.bytes().len()), Ok(6_000_000));
@@ -569,7 +739,42 @@ mod tests {
         })
     }
 
+    /// Texts that are longer than a block, of the characters that ends are told by.
+    fn telling_text() -> impl Strategy<Value = String> {
+        let part = prop_oneof![
+            (0..150usize).prop_map(|n| "x".repeat(n)),
+            (0..70usize).prop_map(|n| "\\".repeat(n)),
+            prop::sample::select(vec!["\"", "[", "]", "{", "}", ",", ":", "\n", "é"])
+                .prop_map(str::to_owned),
+        ];
+        prop::collection::vec(part, 0..8).prop_map(|parts| parts.concat())
+    }
+
     proptest! {
+        #[test]
+        fn values_end_where_they_end_in_any_block(texts in prop::collection::vec(telling_text(), 1..5)) {
+            let members: serde_json::Map<_, _> = texts
+                .iter()
+                .enumerate()
+                .map(|(i, text)| (format!("{text}{i}"), serde_json::json!([{"a": [text]}, text])))
+                .collect();
+            let value = serde_json::Value::Object(members);
+            let text = value.to_string();
+            let raw = Raw::new(text.as_bytes()).expect("valid JSON");
+            prop_assert_eq!(raw.bytes(), text.as_bytes());
+            let spaced = serde_json::to_string_pretty(&value).expect("plain values");
+            for whole in [raw, Raw::new(spaced.as_bytes()).expect("valid JSON")] {
+                let names: Vec<String> = whole.fields().map(|(k, _)| k.text().into_owned()).collect();
+                let wanted: Vec<&str> =
+                    value.as_object().into_iter().flatten().map(|(k, _)| k.as_str()).collect();
+                prop_assert_eq!(&names, &wanted);
+                for (key, field) in whole.fields() {
+                    let back: serde_json::Value = serde_json::from_slice(field.bytes()).expect("valid");
+                    prop_assert_eq!(&value[&*key.text()], &back);
+                }
+            }
+        }
+
         #[test]
         fn sees_what_serde_json_sees(value in json()) {
             let text = value.to_string();

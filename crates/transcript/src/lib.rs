@@ -17,6 +17,7 @@
 pub mod catalog;
 pub mod diagnostic;
 pub mod entry;
+mod firsts;
 pub mod id;
 pub mod json;
 pub mod kept;

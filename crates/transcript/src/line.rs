@@ -231,6 +231,11 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
+    /// How many bytes are held.
+    pub(crate) fn held(&self) -> usize {
+        self.end - self.start
+    }
+
     /// Its lines.
     pub(crate) fn lines(&self) -> impl Iterator<Item = Line<'_>> {
         let bytes = &self.buffer[self.start..self.end];

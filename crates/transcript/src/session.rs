@@ -219,7 +219,7 @@ impl Session {
 
     /// The entry with this uuid.
     pub fn find(&self, key: Key) -> Option<usize> {
-        self.facts.by_key.get(&key).map(|&i| i as usize)
+        self.facts.node_of(key).map(|i| i as usize)
     }
 
     /// The last entry of the conversation as it stands.
@@ -268,7 +268,7 @@ impl Session {
 
     /// The call with this key.
     pub fn call(&self, key: Key) -> Option<usize> {
-        self.facts.call_by_key.get(&key).map(|&i| i as usize)
+        self.facts.call_of(key).map(|i| i as usize)
     }
 
     /// The name of a call's tool.

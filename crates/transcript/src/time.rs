@@ -10,12 +10,22 @@ pub struct Time(pub i64);
 impl Time {
     /// Reads `2025-12-07T04:18:24.082Z`, also with other fractions, `+hh:mm`, or a space for `T`.
     pub fn parse(text: &[u8]) -> Option<Self> {
-        let number = |from: usize, to: usize| digits(text.get(from..to)?);
-        let at = |i: usize, allowed: &[u8]| text.get(i).filter(|b| allowed.contains(b));
-        let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
-        let (hour, minute, second) = (number(11, 13)?, number(14, 16)?, number(17, 19)?);
-        at(4, b"-").and(at(7, b"-")).and(at(10, b"T ")).and(at(13, b":")).and(at(16, b":"))?;
-        let in_range = (1..=12).contains(&month)
+        let (clock, rest) = text.split_first_chunk::<19>()?;
+        let mut most = 0;
+        let mut two = |at: usize| {
+            let (a, b) = (clock[at].wrapping_sub(b'0'), clock[at + 1].wrapping_sub(b'0'));
+            most = most.max(a).max(b);
+            i64::from(a) * 10 + i64::from(b)
+        };
+        let (year, month, day) = (two(0) * 100 + two(2), two(5), two(8));
+        let (hour, minute, second) = (two(11), two(14), two(17));
+        let is_clock = matches!(
+            (clock[4], clock[7], clock[10], clock[13], clock[16]),
+            (b'-', b'-', b'T' | b' ', b':', b':')
+        );
+        let in_range = is_clock
+            && most <= 9
+            && (1..=12).contains(&month)
             && (1..=days_in(year, month)).contains(&day)
             && hour < 24
             && minute < 60
@@ -23,7 +33,7 @@ impl Time {
         if !in_range {
             return None;
         }
-        let (fraction, rest) = fraction(&text[19..])?;
+        let (fraction, rest) = fraction(rest)?;
         let seconds =
             days_from_civil(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second;
         Some(Self((seconds - offset(rest)?) * 1000 + fraction))
@@ -44,6 +54,10 @@ fn fraction(text: &[u8]) -> Option<(i64, &[u8])> {
     let Some(rest) = text.strip_prefix(b".") else {
         return Some((0, text));
     };
+    if let [a @ b'0'..=b'9', b @ b'0'..=b'9', c @ b'0'..=b'9', b'Z'] = rest {
+        let digit = |b: &u8| i64::from(b - b'0');
+        return Some((digit(a) * 100 + digit(b) * 10 + digit(c), b"Z"));
+    }
     let length = rest.iter().take_while(|b| b.is_ascii_digit()).count();
     let milli = rest[..length].iter().chain(b"000").take(3);
     let value = milli.fold(0, |sum, b| sum * 10 + i64::from(b - b'0'));

@@ -8,9 +8,10 @@
 mod read;
 mod state;
 
-use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 
+use crate::firsts::Firsts;
 use crate::id::Key;
 use crate::session::Names;
 use crate::time::Time;
@@ -114,7 +115,7 @@ pub struct Claim {
     /// The calls it was made of, if the file says so.
     pub iterations: Vec<Iteration>,
     /// The tools it called: name and call.
-    pub tools: Vec<(u32, u64)>,
+    pub tools: SmallVec<[(u32, u64); 1]>,
     /// The model, as a name of the file; see [`Claims::name`].
     pub model: u32,
     /// The session that the line names.
@@ -171,7 +172,7 @@ impl Oddity {
 pub struct Claims {
     names: Names,
     list: Vec<Claim>,
-    by_key: HashMap<Key, u32>,
+    firsts: Firsts,
     odd: Vec<(u64, Oddity)>,
     /// Whether an entry says that the file is the copy of another session.
     pub is_marked_copy: bool,

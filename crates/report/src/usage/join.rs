@@ -42,6 +42,7 @@ pub(super) fn join(inputs: &[Input], prices: &Prices) -> Ledger {
         }
         response(inputs, &group, &ranks, &mut names, &mut known, &mut ledger);
     }
+    drop(places);
     let key = |response: &Response| (response.time, response.file, response.offset);
     ledger.responses.sort_by_cached_key(|response| (key(response), response.is_advisor));
     ledger
@@ -130,8 +131,8 @@ fn response(
         let mut advisor = Response {
             model,
             tokens: iteration.tokens,
-            parts: Vec::new(),
-            tools: Vec::new(),
+            parts: Box::default(),
+            tools: Box::default(),
             web_searches: 0,
             is_advisor: true,
             claimed_cost: None,
@@ -212,7 +213,7 @@ pub(super) fn price(
 }
 
 /// The requests that a response is made of, if they make up all of it.
-fn parts(claim: &Claim) -> Vec<Tokens> {
+fn parts(claim: &Claim) -> Box<[Tokens]> {
     let own = claim.iterations.iter().filter(|i| i.advisor.is_none());
     let parts: Vec<Tokens> = own.map(|i| i.tokens).collect();
     let mut sum = Tokens::default();
@@ -221,7 +222,7 @@ fn parts(claim: &Claim) -> Vec<Tokens> {
         (a.input, a.output, a.cache_read, a.cache_write())
             == (b.input, b.output, b.cache_read, b.cache_write())
     };
-    if parts.len() > 1 && same(&sum, &claim.tokens) { parts } else { Vec::new() }
+    if parts.len() > 1 && same(&sum, &claim.tokens) { parts.into() } else { Box::default() }
 }
 
 /// The calls of all lines in all files, each once.
@@ -230,7 +231,7 @@ fn tools(
     group: &[Place],
     names: &mut Names<'_>,
     ledger: &mut Ledger,
-) -> Vec<Name> {
+) -> Box<[Name]> {
     let mut seen: Vec<(u64, Name)> = Vec::new();
     for &place in group {
         for &(name, call) in &claim(inputs, place).tools {

@@ -86,36 +86,37 @@ pub struct Block<'a> {
 }
 
 impl<'a> Message<'a> {
-    fn new(content: Content<'a>) -> Self {
+    pub(super) fn new(content: Content<'a>) -> Self {
         let fields = SmallVec::new();
         Self { id: None, model: None, stop_reason: None, usage: None, content, fields }
     }
 
-    /// Reads the object that is next.
-    pub(super) fn read(cursor: &mut Cursor<'a>) -> Result<Self, Broken> {
-        let mut message = Self::new(Content::None);
+    /// Takes the members of the object that is next.
+    pub(super) fn read(&mut self, cursor: &mut Cursor<'a>) -> Result<(), Broken> {
         cursor.open(b'{')?;
         while let Some(key) = cursor.key()? {
             if key.raw() == b"content" && cursor.peek()? == b'[' {
-                message.content = Content::Blocks(blocks(cursor)?);
+                self.content = Content::Blocks(blocks(cursor)?);
                 continue;
             }
             let value = cursor.value()?;
             match key.raw() {
-                b"id" => message.id = value.str(),
-                b"model" => message.model = value.str(),
-                b"stop_reason" => message.stop_reason = value.str(),
-                b"usage" if value.is_object() => message.usage = Some(value),
-                b"content" => message.content = Content::of(value),
-                _ => message.fields.push((key, value)),
+                b"id" => self.id = value.str(),
+                b"model" => self.model = value.str(),
+                b"stop_reason" => self.stop_reason = value.str(),
+                b"usage" if value.is_object() => self.usage = Some(value),
+                b"content" => self.content = Content::of(value),
+                _ => self.fields.push((key, value)),
             }
         }
-        Ok(message)
+        Ok(())
     }
 
     /// The message that an object is.
     pub fn of(raw: Raw<'a>) -> Option<Self> {
-        raw.is_object().then(|| Self::read(&mut Cursor::new(raw.bytes())).ok())?
+        let mut message = Self::new(Content::None);
+        let read = raw.is_object().then(|| message.read(&mut Cursor::new(raw.bytes())));
+        read.is_some_and(|read| read.is_ok()).then_some(message)
     }
 
     /// A message that is nothing but its content, as in the older top-level shape.

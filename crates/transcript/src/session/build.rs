@@ -12,6 +12,7 @@ use super::node::{NO_TIME, NONE, Node, Role, flag};
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::entry::message::{Block, BlockKind};
 use crate::entry::{Entry, Kind, Parent, tool};
+use crate::firsts::Firsts;
 use crate::id::Key;
 use crate::json::{Raw, Str};
 use crate::line::{Line, LineReader};
@@ -27,18 +28,19 @@ const TELLING_WORDS: usize = 1024;
 #[derive(Debug, Clone, Default)]
 pub struct Builder {
     pub(super) nodes: Vec<Node>,
-    pub(super) by_key: HashMap<Key, u32>,
+    pub(super) first_nodes: Firsts,
     /// Children that came before their parent, by the parent's key.
     pub(super) waiting: Vec<(u32, Key)>,
-    pub(super) messages: HashMap<Key, u32>,
-    pub(super) message_count: u32,
+    /// The responses, in order of their first lines.
+    pub(super) messages: Vec<Key>,
+    pub(super) first_messages: Firsts,
     pub(super) sessions: Names,
     pub(super) tools: Names,
     pub(super) paths: Names,
     pub(super) models: Names,
     pub(super) versions: Names,
     pub(super) calls: Vec<Call>,
-    pub(super) call_by_key: HashMap<Key, u32>,
+    pub(super) first_calls: Firsts,
     /// What each user entry says, as a key: replays say the same.
     pub(super) words: Vec<(u32, Key)>,
     pub(super) unpaired: Vec<(Key, u32)>,
@@ -101,8 +103,18 @@ impl Builder {
 
     /// The tool of a call met so far, by its id.
     pub fn tool_of(&self, call: Key) -> Option<&str> {
-        let call = *self.call_by_key.get(&call)?;
+        let call = self.call_of(call)?;
         Some(self.tools.get(self.calls[call as usize].tool))
+    }
+
+    /// The first node with the key.
+    pub(super) fn node_of(&self, key: Key) -> Option<u32> {
+        self.first_nodes.get(key, |at| self.nodes[at].key)
+    }
+
+    /// The first call with the key.
+    pub(super) fn call_of(&self, key: Key) -> Option<u32> {
+        self.first_calls.get(key, |at| self.calls[at].key)
     }
 
     /// Reads all lines of `input`, which begins where [`Builder::consumed`] says.
@@ -244,10 +256,11 @@ impl Builder {
         let mut parent = NONE;
         if in_tree {
             flags |= flag::IN_TREE;
-            if *self.by_key.entry(key).or_insert(index) != index {
+            // Before the key is added: until the node is there, the key can't be looked for.
+            parent = self.parent(entry, index, key, &mut flags);
+            if self.first_nodes.add(key, index, |at| self.nodes[at].key) != index {
                 flags |= flag::REPEAT;
             }
-            parent = self.parent(entry, index, &mut flags);
         }
         Node {
             key,
@@ -274,7 +287,7 @@ impl Builder {
         }
     }
 
-    fn parent(&mut self, entry: &Entry<'_>, index: u32, flags: &mut u16) -> u32 {
+    fn parent(&mut self, entry: &Entry<'_>, index: u32, own: Key, flags: &mut u16) -> u32 {
         match entry.parent {
             Parent::Null => {
                 *flags |= flag::ROOT;
@@ -283,11 +296,11 @@ impl Builder {
             Parent::Id(id) => {
                 let key = Key::of_str(id);
                 match self.find(key) {
-                    Some(parent) if parent == index => {
+                    Some(parent) => parent,
+                    None if key == own => {
                         *flags |= flag::CYCLE | flag::ORPHAN;
                         NONE
                     }
-                    Some(parent) => parent,
                     None => {
                         self.waiting.push((index, key));
                         NONE
@@ -310,7 +323,7 @@ impl Builder {
             Some(last) if last.key == key && last.has(flag::IN_TREE) && !last.is_repeat() => {
                 Some(self.nodes.len() as u32 - 1)
             }
-            _ => self.by_key.get(&key).copied(),
+            _ => self.node_of(key),
         }
     }
 
@@ -384,7 +397,7 @@ impl Builder {
         }
         let Some(id) = block.id else { return };
         let key = Key::of_str(id);
-        let Some(&call) = self.call_by_key.get(&key) else {
+        let Some(call) = self.call_of(key) else {
             return self.unpaired.push((key, index));
         };
         let call_index = call;
@@ -446,9 +459,7 @@ impl Builder {
     fn assistant(&mut self, entry: &Entry<'_>, index: u32, node: &mut Node) {
         let Some(message) = &entry.message else { return };
         if let Some(id) = message.id {
-            let next = self.message_count;
-            node.message = *self.messages.entry(Key::of_str(id)).or_insert(next);
-            self.message_count += u32::from(node.message == next);
+            node.message = self.message(Key::of_str(id));
         }
         if let Some(model) = message.model
             && !model.is("<synthetic>")
@@ -478,12 +489,25 @@ impl Builder {
         }
     }
 
+    /// The number of a response; most often it is the last one again.
+    fn message(&mut self, key: Key) -> u32 {
+        let (next, known) = (self.messages.len() as u32, &self.messages);
+        if known.last() == Some(&key) {
+            return next - 1;
+        }
+        let number = self.first_messages.add(key, next, |at| known[at]);
+        if number == next {
+            self.messages.push(key);
+        }
+        number
+    }
+
     fn call(&mut self, block: &Block<'_>, index: u32) {
         let tool = self.tools.add(block.name.unwrap_or(Str::new(b"")));
         let started = Started::of(self.tools.get(tool), block.input);
         let key = block.id.map_or(Key(u128::from(index) | 1 << 126), Key::of_str);
         let next = self.calls.len() as u32;
-        self.call_by_key.entry(key).or_insert(next);
+        self.first_calls.add(key, next, |at| self.calls[at].key);
         self.calls.push(Call { key, tool, node: index, result: NONE, is_error: false, started });
     }
 

@@ -76,7 +76,7 @@ impl Builder {
     /// Results that stand before their calls.
     fn pair_late(&mut self) {
         for (key, index) in std::mem::take(&mut self.unpaired) {
-            let Some(&at) = self.call_by_key.get(&key) else {
+            let Some(at) = self.call_of(key) else {
                 self.unpaired.push((key, index));
                 continue;
             };
@@ -154,7 +154,7 @@ impl Tree {
     fn link(&mut self, facts: &mut Builder) {
         let mut starts: HashMap<u32, Option<u32>> = HashMap::new();
         for compaction in &facts.compactions {
-            let logical = compaction.logical_parent.and_then(|k| facts.by_key.get(&k).copied());
+            let logical = compaction.logical_parent.and_then(|k| facts.node_of(k));
             starts.insert(compaction.node, logical.filter(|&p| p != compaction.node));
         }
         let summaries: HashMap<u32, u32> = facts
@@ -216,7 +216,7 @@ impl Tree {
         for index in 0..facts.compactions.len() {
             let kept = self.kept(facts, index);
             let compaction = &facts.compactions[index];
-            let anchor = compaction.anchor.and_then(|k| facts.by_key.get(&k).copied());
+            let anchor = compaction.anchor.and_then(|k| facts.node_of(k));
             let fallback =
                 if compaction.summary == NONE { compaction.node } else { compaction.summary };
             let mut above = anchor.unwrap_or(fallback);
@@ -234,7 +234,7 @@ impl Tree {
     /// The nodes that a compaction kept, oldest first.
     fn kept(&self, facts: &Builder, index: usize) -> Vec<u32> {
         let compaction = &facts.compactions[index];
-        let find = |key: &Key| facts.by_key.get(key).copied();
+        let find = |key: &Key| facts.node_of(*key);
         if !compaction.preserved.is_empty() {
             return compaction.preserved.iter().filter_map(find).collect();
         }
@@ -299,7 +299,7 @@ impl Tree {
 
     fn marked_leaf(&self, facts: &Builder, last: u32, has_child: &[bool]) -> u32 {
         let Some((key, said_at)) = facts.leaf else { return last };
-        let Some(&marked) = facts.by_key.get(&key) else { return last };
+        let Some(marked) = facts.node_of(key) else { return last };
         if !self.is_main(&facts.nodes[marked as usize]) || last == NONE {
             return last;
         }
@@ -417,7 +417,7 @@ impl Builder {
     /// Parents that came after their children, or never.
     fn resolve_waiting(&mut self) {
         for (index, key) in std::mem::take(&mut self.waiting) {
-            match self.by_key.get(&key).copied() {
+            match self.node_of(key) {
                 Some(parent) if parent != index => self.nodes[index as usize].parent = parent,
                 Some(_) => self.nodes[index as usize].flags |= flag::CYCLE | flag::ORPHAN,
                 None => {

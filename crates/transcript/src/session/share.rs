@@ -13,6 +13,9 @@ use crate::diagnostic::Diagnostic;
 use crate::entry::Entry;
 use crate::line::{Batch, Line, LineReader};
 
+/// Lines are seldom shorter: so much room is made for what is read of them.
+const SHORT_LINE: usize = 1 << 10;
+
 /// With more than these, handing over in order is the limit, and each may hold a long line.
 const MOST_CORES: usize = 4;
 
@@ -111,7 +114,6 @@ impl Drop for Guard<'_, '_> {
 }
 
 /// The entries of a batch, before the builder has seen them.
-#[derive(Default)]
 struct Ready<'a> {
     lines: Vec<ReadyLine<'a>>,
     entries: Vec<Entry<'a>>,
@@ -127,7 +129,12 @@ struct ReadyLine<'a> {
 
 impl<'a> Ready<'a> {
     fn of(batch: &'a Batch) -> Self {
-        let mut ready = Self::default();
+        let about = batch.held() / SHORT_LINE;
+        let mut ready = Self {
+            lines: Vec::with_capacity(about),
+            entries: Vec::with_capacity(about),
+            odd: Vec::new(),
+        };
         for line in batch.lines() {
             let (entry, odd) = (ready.entries.len(), ready.odd.len());
             // How much of an open line counts is the builder's to say.

@@ -57,7 +57,7 @@ impl Builder {
         let state = State {
             nodes: self.nodes.clone(),
             waiting: self.waiting.clone(),
-            messages: sorted(&self.messages),
+            messages: sorted_pairs(self.messages.iter().copied().zip(0..).collect()),
             names: names.map(|names| names.list().to_vec()),
             calls: self.calls.clone(),
             words: self.words.clone(),
@@ -89,17 +89,14 @@ impl Builder {
         let state: State = postcard::from_bytes(bytes).ok()?;
         let [sessions, tools, paths, models, versions] = state.names.map(Names::of);
         let mut builder = Self {
-            by_key: by_key(&state.nodes),
             nodes: state.nodes,
             waiting: state.waiting,
-            message_count: state.messages.len() as u32,
-            messages: state.messages.into_iter().collect(),
+            messages: in_order(state.messages),
             sessions,
             tools,
             paths,
             models,
             versions,
-            call_by_key: HashMap::with_capacity(state.calls.len()),
             calls: state.calls,
             words: state.words,
             unpaired: state.unpaired,
@@ -125,27 +122,39 @@ impl Builder {
             open_line: state.open_line,
             ..Self::default()
         };
-        for (index, call) in builder.calls.iter().enumerate() {
-            builder.call_by_key.entry(call.key).or_insert(index as u32);
-        }
+        builder.index();
         Some(builder)
+    }
+}
+
+impl Builder {
+    /// Makes the tables.
+    fn index(&mut self) {
+        let is_first = |node: &Node| node.has(flag::IN_TREE) && !node.has(flag::REPEAT);
+        for (node, next) in self.nodes.iter().zip(0..).filter(|(node, _)| is_first(node)) {
+            self.first_nodes.add(node.key, next, |at| self.nodes[at].key);
+        }
+        for (&key, next) in self.messages.iter().zip(0..) {
+            self.first_messages.add(key, next, |at| self.messages[at]);
+        }
+        for (call, next) in self.calls.iter().zip(0..) {
+            self.first_calls.add(call.key, next, |at| self.calls[at].key);
+        }
     }
 }
 
 /// A table in an order of its own, so that the same facts are the same bytes.
 fn sorted<K: Clone + Ord, V: Clone>(table: &HashMap<K, V>) -> Vec<(K, V)> {
-    let mut all: Vec<_> = table.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
+    sorted_pairs(table.iter().map(|(key, value)| (key.clone(), value.clone())).collect())
+}
+
+fn sorted_pairs<K: Ord, V>(mut all: Vec<(K, V)>) -> Vec<(K, V)> {
     all.sort_by(|a, b| a.0.cmp(&b.0));
     all
 }
 
-/// The first node of each key that stands in the tree.
-fn by_key(nodes: &[Node]) -> HashMap<Key, u32> {
-    let mut by_key = HashMap::with_capacity(nodes.len());
-    for (index, node) in nodes.iter().enumerate() {
-        if node.has(flag::IN_TREE) && !node.has(flag::REPEAT) {
-            by_key.insert(node.key, index as u32);
-        }
-    }
-    by_key
+/// The keys by their numbers.
+fn in_order(mut numbered: Vec<(Key, u32)>) -> Vec<Key> {
+    numbered.sort_by_key(|(_, number)| *number);
+    numbered.into_iter().map(|(key, _)| key).collect()
 }

@@ -2,10 +2,13 @@
 
 use std::io;
 
+use smallvec::SmallVec;
+
 use super::{Claim, Claims, Iteration, Mode, NONE, Oddity, Place, Tokens};
 use crate::diagnostic::Diagnostic;
 use crate::entry::message::{Block, BlockKind, Content, Message};
 use crate::entry::{Entry, Kind};
+use crate::firsts::Firsts;
 use crate::id::Key;
 use crate::json::{Raw, Str};
 use crate::line::{Line, LineReader};
@@ -50,6 +53,9 @@ impl Claims {
         while let Some(line) = lines.next_line()? {
             claims.line(line);
         }
+        // All files are held together until the last is read.
+        claims.list.shrink_to_fit();
+        claims.firsts = Firsts::default();
         Ok(claims)
     }
 
@@ -117,19 +123,11 @@ impl Claims {
         let place = Place { offset: entry.offset, time: told.time };
         let usage = message.usage.filter(|usage| usage.is_object());
         let seen = usage.map(|usage| self.usage(usage, entry.offset));
-        if self.by_key.is_empty() {
-            let all = self.list.iter().enumerate();
-            self.by_key.extend(all.map(|(at, claim)| (claim.key, at as u32)));
+        let at = self.place_of(key);
+        if at == self.list.len() {
+            let claim = self.claim(key, place, entry, told);
+            self.list.push(claim);
         }
-        let at = match self.by_key.get(&key) {
-            Some(&at) => at as usize,
-            None => {
-                let claim = self.claim(key, place, entry, told);
-                self.by_key.insert(key, self.list.len() as u32);
-                self.list.push(claim);
-                self.list.len() - 1
-            }
-        };
         self.fill(at, entry, told);
         self.tools(at, message);
         let claim = &mut self.list[at];
@@ -153,6 +151,21 @@ impl Claims {
         }
     }
 
+    /// Where the claim of a response is, or will be; most often it is the last one.
+    fn place_of(&mut self, key: Key) -> usize {
+        let list = &self.list;
+        if list.last().is_some_and(|last| last.key == key) {
+            return list.len() - 1;
+        }
+        let key_of = |at: usize| list[at].key;
+        if self.firsts.is_empty() {
+            for (claim, next) in list.iter().zip(0..) {
+                self.firsts.add(claim.key, next, key_of);
+            }
+        }
+        self.firsts.add(key, list.len() as u32, key_of) as usize
+    }
+
     fn claim(&mut self, key: Key, place: Place, entry: &Entry<'_>, told: &Told<'_, '_>) -> Claim {
         let is_other = |root: Str<'_>| entry.session.is_some_and(|own| own.raw() != root.raw());
         self.is_marked_copy |= entry.field("forkedFrom").is_some_and(Raw::is_object)
@@ -166,7 +179,7 @@ impl Claims {
             mode: Mode::default(),
             web_searches: 0,
             iterations: Vec::new(),
-            tools: Vec::new(),
+            tools: SmallVec::new(),
             model: NONE,
             session: NONE,
             project: NONE,
@@ -215,19 +228,26 @@ impl Claims {
     }
 
     fn usage(&mut self, usage: Raw<'_>, at: u64) -> Seen {
+        let [speed, geo, tier, server, made_of] = usage.get_all([
+            "speed",
+            "inference_geo",
+            "service_tier",
+            "server_tool_use",
+            "iterations",
+        ]);
         let word =
-            |key: &str, is: &str| usage.get(key).and_then(Raw::str).is_some_and(|w| w.is(is));
+            |raw: Option<Raw<'_>>, is: &str| raw.and_then(Raw::str).is_some_and(|w| w.is(is));
         let mode = Mode {
-            is_fast: word("speed", "fast"),
-            is_us: word("inference_geo", "us"),
-            is_batch: word("service_tier", "batch"),
-            is_priority: word("service_tier", "priority"),
+            is_fast: word(speed, "fast"),
+            is_us: word(geo, "us"),
+            is_batch: word(tier, "batch"),
+            is_priority: word(tier, "priority"),
         };
-        let searches = usage.get("server_tool_use").and_then(|t| t.get("web_search_requests"));
+        let searches = server.and_then(|t| t.get("web_search_requests"));
         let web_searches = self.count(searches, at).min(u64::from(u32::MAX)) as u32;
         let tokens = self.tokens(usage, at);
         let mut iterations = Vec::new();
-        for item in usage.get("iterations").into_iter().flat_map(Raw::items) {
+        for item in made_of.into_iter().flat_map(Raw::items) {
             let kind = item.get("type").and_then(Raw::str);
             let is = |name: &str| kind.is_some_and(|kind| kind.is(name));
             let advisor = match is("advisor_message") {
@@ -246,17 +266,24 @@ impl Claims {
 
     fn tokens(&mut self, usage: Raw<'_>, at: u64) -> Tokens {
         let mut count = |raw: Option<Raw<'_>>| self.count(raw, at);
-        let parts = usage.get("cache_creation");
-        let part = |key: &str| parts.and_then(|parts| parts.get(key));
-        let short = count(part("ephemeral_5m_input_tokens"));
-        let long = count(part("ephemeral_1h_input_tokens"));
+        let [parts, written, input, output, read] = usage.get_all([
+            "cache_creation",
+            "cache_creation_input_tokens",
+            "input_tokens",
+            "output_tokens",
+            "cache_read_input_tokens",
+        ]);
+        let [short, long] = parts.map_or([None; 2], |parts| {
+            parts.get_all(["ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens"])
+        });
+        let (short, long) = (count(short), count(long));
         // Either may be missing or zero while the other is right.
-        let written = count(usage.get("cache_creation_input_tokens")).max(short + long);
+        let written = count(written).max(short + long);
         let long = long.min(written);
         Tokens {
-            input: count(usage.get("input_tokens")),
-            output: count(usage.get("output_tokens")),
-            cache_read: count(usage.get("cache_read_input_tokens")),
+            input: count(input),
+            output: count(output),
+            cache_read: count(read),
             cache_write_5m: written - long,
             cache_write_1h: long,
         }

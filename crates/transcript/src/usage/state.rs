@@ -1,9 +1,9 @@
 //! The claims of a file as bytes, so that a file that grew is read on from where it was read to.
 
-use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
 use super::{Claim, Claims, Oddity};
+use crate::firsts::Firsts;
 use crate::session::Names;
 
 /// What the bytes of [`Claims::save`] mean. Raised with every change to what is taken of a line.
@@ -36,7 +36,7 @@ impl Claims {
             names: Names::of(state.names),
             list: state.list,
             // Made when it is needed: those who only ask don't.
-            by_key: HashMap::new(),
+            firsts: Firsts::default(),
             odd: state.odd,
             is_marked_copy: state.is_marked_copy,
         })
