@@ -2,6 +2,8 @@
 
 use std::io;
 
+use hashbrown::HashMap;
+
 use super::{Claim, Claims, Iteration, Mode, NONE, Oddity, Place, Tokens};
 use crate::diagnostic::Diagnostic;
 use crate::entry::message::{Block, BlockKind, Content, Message};
@@ -50,6 +52,9 @@ impl Claims {
         while let Some(line) = lines.next_line()? {
             claims.line(line);
         }
+        // Of all files together this is much, and it is made again where it is needed.
+        claims.by_key = HashMap::new();
+        claims.list.shrink_to_fit();
         Ok(claims)
     }
 
