@@ -9,6 +9,7 @@
 //! a third of the index. A phrase there is looked for as its words, and then in the text itself
 //! if the [`Scope`] can give it.
 
+mod flow;
 mod pool;
 mod rank;
 mod schema;
