@@ -25,7 +25,7 @@ use record::Report;
 use testkit::Shape;
 use tool::Recount;
 
-const USAGE: &str = "usage: xtask bench [list|errors|parse|memory|tail|sync|again|archive|search|usage|redact|export|page]... [--size 500MB] [--home DIR] [--runs 5] [--big]";
+const USAGE: &str = "usage: xtask bench [list|errors|parse|memory|tail|sync|again|archive|search|gone|usage|statusline|redact|export|page]... [--size 500MB] [--home DIR] [--runs 5] [--big]";
 /// The home for `memory` and `tail`, and the one file in it that is nearly a third.
 const BIG: u64 = 5_000_000_000;
 const HUGE_FILE: u64 = 1_400_000_000;
@@ -67,9 +67,22 @@ pub fn run(args: &[String], here: &Path) -> Result<(), String> {
 }
 
 /// The benchmarks there are.
-const NAMES: [&str; 13] = [
-    "list", "errors", "parse", "memory", "tail", "sync", "again", "archive", "search", "usage",
-    "redact", "export", "page",
+const NAMES: [&str; 15] = [
+    "list",
+    "errors",
+    "parse",
+    "memory",
+    "tail",
+    "sync",
+    "again",
+    "archive",
+    "search",
+    "gone",
+    "usage",
+    "statusline",
+    "redact",
+    "export",
+    "page",
 ];
 
 fn one(name: &str, options: &Options, recount: &Recount) -> Result<Vec<Report>, String> {
@@ -82,6 +95,14 @@ fn one(name: &str, options: &Options, recount: &Recount) -> Result<Vec<Report>, 
             export::home(&options.home(Shape::Seeds)?, recount, runs)?,
             export::session(&options.home_of(Shape::OneHuge, LONG)?, recount, runs)?,
         ],
+        "statusline" => {
+            let homes = [(Shape::Seeds, options.size), (Shape::ManySmall, 2 * MANY)];
+            let homes = if options.home.is_some() { &homes[..1] } else { &homes };
+            let one =
+                |&(shape, bytes)| count::statusline(&options.home_of(shape, bytes)?, recount, runs);
+            homes.iter().map(one).collect::<Result<_, _>>()?
+        }
+        "gone" => vec![store::gone(&options.home(Shape::Seeds)?, recount, runs)?],
         "sync" => vec![store::sync(&options.home(Shape::Seeds)?, recount, runs)?],
         "again" => vec![store::again(&options.home_of(Shape::ManySmall, MANY)?, recount, runs)?],
         "archive" => vec![store::archive(&options.home_of(Shape::Seeds, FEW)?, recount)?],

@@ -40,7 +40,7 @@ enum Files {
     /// In the Claude folders, or as they are kept.
     Found(Vec<Found>),
     /// In the store.
-    Kept(Archive, Vec<KeptFile>),
+    Kept(Box<Archive>, Vec<KeptFile>),
 }
 
 /// A file in the store.
@@ -170,7 +170,7 @@ impl Run {
                 (Files::Found(files), inputs)
             }
         };
-        let ledger = Ledger::new(&inputs, prices);
+        let ledger = Ledger::new(inputs, prices);
         Ok(Counted { ledger, files })
     }
 
@@ -210,7 +210,7 @@ impl Run {
             let generation = GenerationId(generation);
             files.push(KeptFile { path: row.path(), generation, is_former });
         }
-        Ok(Some((Files::Kept(archive, files), inputs)))
+        Ok(Some((Files::Kept(Box::new(archive), files), inputs)))
     }
 
     /// What `take` finds in the files of a ledger, by their numbers there, and all sessions.

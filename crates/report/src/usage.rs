@@ -112,7 +112,7 @@ pub struct Ledger {
 
 impl Ledger {
     /// Joins the claims of all files and prices them.
-    pub fn new(inputs: &[Input], prices: &Prices) -> Self {
+    pub fn new(inputs: Vec<Input>, prices: &Prices) -> Self {
         join::join(inputs, prices)
     }
 

@@ -11,6 +11,7 @@ mod join;
 mod row;
 mod shape;
 
+use std::io::{self, BufWriter, Read};
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
@@ -19,6 +20,7 @@ use transcript::id::SessionId;
 use transcript::session::{Builder, STATE_VERSION};
 use transcript::time::Time;
 use transcript::usage::{self, Claims};
+use zstd::zstd_safe::{DCtx, ResetDirective};
 
 use crate::archive::{connect_read, is_out_of_room};
 
@@ -29,7 +31,7 @@ pub use row::{CommitRow, FileRow, PrRow, SessionRow, TouchRow, rows};
 pub use shape::{Places, Shape, Spot};
 
 /// What the tables mean. Raised with every change to them or to what is read from the files.
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 
 const SCHEMA: &str = include_str!("catalog/schema.sql");
 
@@ -207,7 +209,7 @@ impl Catalog {
     /// What a life of a transcript claims.
     pub fn claims_of(&self, generation: i64) -> Result<Option<Claims>, CatalogError> {
         let data = self.bytes("SELECT data FROM claims WHERE generation = ?1", generation)?;
-        Ok(data.and_then(|data| claims(&data)))
+        Ok(data.and_then(|data| claims(&mut DCtx::create(), &data)))
     }
 
     /// What all lives of all transcripts claim, with the file and the life.
@@ -218,7 +220,10 @@ impl Catalog {
             rows.collect::<rusqlite::Result<Vec<(FileId, i64, Vec<u8>)>>>()
         };
         let kept = read().map_err(self.failed())?.into_par_iter();
-        Ok(kept.filter_map(|(file, life, data)| Some((file, life, claims(&data)?))).collect())
+        let one = |decoder: &mut DCtx<'static>, (file, life, data): (FileId, i64, Vec<u8>)| {
+            Some((file, life, claims(decoder, &data)?))
+        };
+        Ok(kept.map_init(DCtx::create, one).flatten_iter().collect())
     }
 
     /// As [`Catalog::claims`], of the sessions that were active since then only, with how much of
@@ -232,8 +237,9 @@ impl Catalog {
                  JOIN claims ON claims.generation = file.generation WHERE session.last >= ?1",
             )?;
             let mut rows = rows.query([since.0])?;
+            let mut decoder = DCtx::create();
             while let Some(row) = rows.next()? {
-                if let Some(claims) = claims(row.get_ref(2)?.as_blob()?) {
+                if let Some(claims) = claims(&mut decoder, row.get_ref(2)?.as_blob()?) {
                     all.push((row.get(0)?, row.get::<_, i64>(1)?.cast_unsigned(), claims));
                 }
             }
@@ -265,8 +271,11 @@ impl Catalog {
 
     /// Where the entries of a file stand.
     pub fn shape(&self, file: FileId) -> Result<Option<Shape>, CatalogError> {
-        let shape = self.bytes("SELECT shape FROM transcript WHERE file = ?1", file)?;
-        Ok(shape.and_then(|bytes| Shape::load(&bytes)))
+        let ask = || {
+            let mut query = self.db.prepare_cached("SELECT shape FROM file WHERE id = ?1")?;
+            query.query_row([file], |row| Ok(row.get_ref(0)?.as_blob_or_null()?.map(Shape::load)))
+        };
+        Ok(ask().optional().map_err(self.failed())?.flatten().flatten())
     }
 
     /// Where the bytes of a file's entries are.
@@ -280,8 +289,7 @@ impl Catalog {
         if is_ghost(file) {
             return Ok(self.ghost(file)?.map(|ghost| (ghost.session, false)));
         }
-        let sql = "SELECT s.id, s.file IS NOT f.id FROM file f JOIN session s ON s.id = f.session
-            WHERE f.id = ?1";
+        let sql = "SELECT session, is_side FROM file WHERE id = ?1 AND session IS NOT NULL";
         let mut query = self.db.prepare_cached(sql).map_err(self.failed())?;
         let owner = query
             .query_row([file], |row| Ok((SessionId::new(row.get::<_, Box<str>>(0)?), row.get(1)?)));
@@ -340,9 +348,24 @@ impl Catalog {
     }
 }
 
-/// What [`Writer::claims`] wrote.
-fn claims(data: &[u8]) -> Option<Claims> {
-    Claims::load(&zstd::decode_all(data).ok()?)
+/// What `write` writes, compressed. It is never whole in memory: of a long file it is as long as
+/// what is known of the file.
+pub fn packed(write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) -> Vec<u8> {
+    let pack = || {
+        let mut out = BufWriter::new(zstd::Encoder::new(Vec::new(), 3)?);
+        write(&mut out)?;
+        out.into_inner().map_err(io::IntoInnerError::into_error)?.finish()
+    };
+    pack().expect("memory takes everything")
+}
+
+/// What [`packed`] made of claims. What the decoder needs is made once for many.
+fn claims(decoder: &mut DCtx<'static>, data: &[u8]) -> Option<Claims> {
+    // It may have stopped in the middle of something that was damaged.
+    decoder.reset(ResetDirective::SessionOnly).ok()?;
+    let mut bytes = Vec::new();
+    zstd::Decoder::with_context(data, decoder).read_to_end(&mut bytes).ok()?;
+    Claims::load(&bytes)
 }
 
 /// A transaction.
@@ -360,8 +383,8 @@ pub struct Transcript {
     pub generation: i64,
     /// How much of it has been read.
     pub size: u64,
-    /// What it claims.
-    pub claims: Claims,
+    /// What it claims, compressed.
+    pub claims: Vec<u8>,
     /// What to read on with, compressed.
     pub state: Vec<u8>,
     /// Its card.
@@ -410,18 +433,19 @@ impl Writer<'_> {
         for table in ["transcript", "touch", "commit_made", "pr"] {
             self.run(&format!("DELETE FROM {table} WHERE file = ?1"), [file])?;
         }
-        self.run("UPDATE file SET session = NULL WHERE id = ?1", [file]).map(drop)
+        let sql = "UPDATE file SET session = NULL, is_side = 0, has_copies = 0, shape = NULL
+            WHERE id = ?1";
+        self.run(sql, [file]).map(drop)
     }
 
-    /// What a life of a transcript claims, as far as `size`.
+    /// What a life of a transcript claims, as far as `size`, as [`packed`] made it.
     pub fn claims(
         &self,
         file: FileId,
         generation: i64,
         size: u64,
-        claims: &Claims,
+        data: &[u8],
     ) -> Result<(), CatalogError> {
-        let data = zstd::encode_all(&*claims.save(), 3).expect("memory takes everything");
         let sql = "INSERT INTO claims (generation, file, size, data) VALUES (?1, ?2, ?3, ?4)
             ON CONFLICT (generation) DO UPDATE SET file = ?2, size = ?3, data = ?4";
         self.run(sql, params![generation, file, size as i64, data]).map(drop)
@@ -430,10 +454,12 @@ impl Writer<'_> {
     /// What a transcript says. Of a file that grew most rows are what they were, but not all: what
     /// it says later may change what counts of what it said before.
     pub fn transcript(&self, read: &Transcript) -> Result<(), CatalogError> {
-        let sql = "INSERT INTO transcript (file, state, card, shape, places)
-            VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (file)
-            DO UPDATE SET state = ?2, card = ?3, shape = ?4, places = ?5";
-        self.run(sql, params![read.file, read.state, read.card, read.shape, read.places])?;
+        let sql = "INSERT INTO transcript (file, places, card, state)
+            VALUES (?1, ?2, ?3, ?4) ON CONFLICT (file)
+            DO UPDATE SET places = ?2, card = ?3, state = ?4";
+        self.run(sql, params![read.file, read.places, read.card, read.state])?;
+        let sql = "UPDATE file SET shape = ?2 WHERE id = ?1";
+        self.run(sql, params![read.file, read.shape])?;
         self.claims(read.file, read.generation, read.size, &read.claims)?;
         let counts = [read.touches.len(), read.commits.len(), read.prs.len()];
         for (table, count) in ["touch", "commit_made", "pr"].into_iter().zip(counts) {

@@ -9,6 +9,7 @@
 //! a third of the index. A phrase there is looked for as its words, and then in the text itself
 //! if the [`Scope`] can give it.
 
+mod flow;
 mod pool;
 mod rank;
 mod schema;
@@ -195,12 +196,16 @@ impl Index {
         Ok(meta.payload.and_then(|text| text.parse().ok()))
     }
 
-    /// As [`Index::generation`], of the index in the store's folder; `None` if there is none that
-    /// can be used.
+    /// As [`Index::generation`], of the index in the store's folder; `None` if there is none.
+    /// Nothing is opened for it: it is asked before every answer.
     pub fn generation_at(store: &Path) -> Option<u64> {
-        let directory = MmapDirectory::open(Self::folder(store)).ok()?;
-        let meta = tantivy::Index::open(directory).and_then(|index| index.load_metas());
-        meta.ok()?.payload?.parse().ok()
+        #[derive(serde::Deserialize)]
+        struct Meta {
+            payload: String,
+        }
+        let meta = std::fs::read(Self::folder(store).join("meta.json")).ok()?;
+        let Meta { payload } = serde_json::from_slice(&meta).ok()?;
+        payload.parse().ok()
     }
 
     /// Sees what was committed since it was opened.

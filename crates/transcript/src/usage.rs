@@ -192,6 +192,12 @@ impl Claims {
         self.odd.iter().copied().chain(without)
     }
 
+    /// The responses, which are then nobody's here any more.
+    pub fn take(&mut self) -> Vec<Claim> {
+        self.firsts = Firsts::default();
+        std::mem::take(&mut self.list)
+    }
+
     /// How many names there are.
     pub fn names(&self) -> usize {
         self.names.list().len()
@@ -200,11 +206,5 @@ impl Claims {
     /// The name that a number stands for; `None` if it stands for none.
     pub fn name(&self, number: u32) -> Option<&str> {
         (number != NONE).then(|| self.names.get(number))
-    }
-
-    /// Whether it is the last response of the file and nothing says why it stopped: more of it
-    /// may have been on its way.
-    pub fn is_cut(&self, claim: &Claim) -> bool {
-        !claim.has_stopped && self.list.last().is_some_and(|last| last.key == claim.key)
     }
 }

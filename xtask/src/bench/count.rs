@@ -1,7 +1,7 @@
-//! Tokens and money: `recount usage` beside ripgrep and ccusage.
+//! Tokens and money: `recount usage` beside ripgrep and ccusage, and `recount statusline`.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::home::Home;
 use super::race::{Arg, Contender, race, report};
@@ -26,21 +26,11 @@ pub fn usage(home: &Home, recount: &Recount, runs: usize) -> Result<Report, Stri
     ccusage.args.extend([own_home, config]);
     ccusage.args.extend(program);
     ccusage.args.extend(["daily", "--offline", "--json"].map(Into::into));
-    let status = folder.join("status.json");
-    fs::write(&status, status_of(&home_largest(&projects)?)).map_err(|e| e.to_string())?;
-    // A shell for the standard input; it becomes the program.
-    let script = r#"exec "$0" --claude-dir "$1" --store "$2" statusline < "$3""#;
-    let program = recount.subcommand("statusline");
-    let mut line = Contender::new("recount statusline", program.clone().map(|_| "sh".into()), &[]);
-    line.args.extend(["-c".into(), script.into()]);
-    line.args.extend(program);
-    line.args.extend([&path, &store, &status].map(|path| path.into()));
     let contenders = [
         Contender::new("rg -c '\"usage\"'", tool::ripgrep(), &rg),
         ours("recount usage, no store", recount, &path, &none, &["usage", "--json"]),
         ccusage,
         ours("recount usage, store current", recount, &path, &store, &["usage", "--json"]),
-        line,
     ];
     let rows = race(&contenders, runs);
     let wall = |at: usize| rows[at].least(|cost| cost.wall);
@@ -57,13 +47,33 @@ pub fn usage(home: &Home, recount: &Recount, runs: usize) -> Result<Report, Stri
             wall(3).map(|seconds| seconds * 1e3),
             Target::AtMost(50.0),
         ),
-        verdict(
-            "recount statusline, ms",
-            wall(4).map(|seconds| seconds * 1e3),
-            Target::AtMost(20.0),
-        ),
     ];
     Ok(report("usage", home, &rows, runs, verdicts))
+}
+
+/// The line that is made after every answer, in the largest session of a home with a store.
+pub fn statusline(home: &Home, recount: &Recount, runs: usize) -> Result<Report, String> {
+    let path = fs::canonicalize(&home.path).map_err(|e| e.to_string())?;
+    let folder = place("statusline")?;
+    let (store, status) = (folder.join("store"), folder.join("status.json"));
+    race(&[ours("recount sync", recount, &path, &store, &["sync"])], 0);
+    let largest = home.files.first().map(|(file, _)| file).ok_or("the home is empty")?;
+    let largest = fs::canonicalize(largest).map_err(|e| e.to_string())?;
+    fs::write(&status, status_of(&largest)).map_err(|e| e.to_string())?;
+    // A shell for the standard input; it becomes the program.
+    let script = r#"exec "$0" --claude-dir "$1" --store "$2" statusline < "$3""#;
+    let program = recount.subcommand("statusline");
+    let mut line = Contender::new("recount statusline", program.clone().map(|_| "sh".into()), &[]);
+    line.args.extend(["-c".into(), script.into()]);
+    line.args.extend(program);
+    line.args.extend([&path, &store, &status].map(|path| path.into()));
+    let rows = race(&[line], runs);
+    let verdicts = vec![Verdict {
+        what: "recount statusline, ms".into(),
+        value: rows[0].least(|cost| cost.wall).map(|seconds| seconds * 1e3),
+        target: Target::AtMost(20.0),
+    }];
+    Ok(report(&format!("statusline-{}", home.name), home, &rows, runs, verdicts))
 }
 
 /// What Claude Code tells a status line.
@@ -75,14 +85,4 @@ fn status_of(transcript: &Path) -> String {
         "model": {"id": "claude-opus-4-5", "display_name": "Opus"},
     })
     .to_string()
-}
-
-/// The largest transcript.
-fn home_largest(projects: &Path) -> Result<PathBuf, String> {
-    let folders = fs::read_dir(projects).map_err(|e| e.to_string())?.flatten();
-    let files = folders.filter_map(|folder| Some(fs::read_dir(folder.path()).ok()?.flatten()));
-    let transcripts = files.flatten().map(|file| file.path());
-    let transcripts = transcripts.filter(|path| path.extension().is_some_and(|e| e == "jsonl"));
-    let size = |path: &PathBuf| fs::metadata(path).map_or(0, |meta| meta.len());
-    transcripts.max_by_key(size).ok_or_else(|| "no transcript".into())
 }

@@ -163,21 +163,54 @@ pub fn memory(home: &Home, recount: &Recount) -> Result<Report, String> {
     let path = real(home)?;
     let store = place("memory")?.join("store");
     let mut rows = Vec::new();
-    let steps: [(&'static str, &[&str]); 3] = [
+    let steps: [(&'static str, &[&str]); 4] = [
         ("recount usage, no store", &["usage"]),
         ("recount sync", &["sync"]),
         ("recount search", &["search", QUERIES[0]]),
+        ("recount usage, store current", &["usage"]),
     ];
     for (name, args) in steps {
         let contender = ours(name, recount, &path, &store, args);
         rows.extend(race(&[Contender { once: true, ..contender }], 1));
     }
     let verdicts = vec![
-        at_most("recount usage, peak MB", peak(&rows[0]), 100.0),
+        at_most("recount usage, no store, peak MB", peak(&rows[0]), 100.0),
         at_most("recount sync, peak MB", peak(&rows[1]), 200.0),
         at_most("recount search, peak MB", peak(&rows[2]), 60.0),
+        at_most("recount usage, store current, peak MB", peak(&rows[3]), 100.0),
     ];
     Ok(report("memory-store", home, &rows, 1, verdicts))
+}
+
+/// A regular expression over files of which only the archive is left.
+pub fn gone(home: &Home, recount: &Recount, runs: usize) -> Result<Report, String> {
+    let folder = place("gone")?;
+    let (copy, store) = (folder.join("home"), folder.join("store"));
+    copy_files(home, &copy).map_err(|e| format!("{}: {e}", copy.display()))?;
+    let sync = || {
+        let mut rows = race(&[ours("recount sync", recount, &copy, &store, &["sync"])], 0);
+        rows.remove(0).note.map_or(Ok(()), Err)
+    };
+    sync()?;
+    let projects = copy.join("projects");
+    let emptied = fs::remove_dir_all(&projects).and_then(|()| fs::create_dir(&projects));
+    emptied.map_err(|e| format!("{}: {e}", projects.display()))?;
+    sync()?;
+    let args = ["search", "--regex", "panicked at .*unwrap"];
+    let rows = race(&[ours("recount search --regex", recount, &copy, &store, &args)], runs.min(3));
+    let verdicts = vec![at_most("recount search --regex, peak MB", peak(&rows[0]), 60.0)];
+    Ok(report("gone", home, &rows, runs.min(3), verdicts))
+}
+
+/// The transcripts of a home once more, to be taken away again.
+fn copy_files(home: &Home, to: &Path) -> std::io::Result<()> {
+    for (file, _) in &home.files {
+        let rel = file.strip_prefix(&home.path).map_err(std::io::Error::other)?;
+        let new = to.join(rel);
+        new.parent().map_or(Ok(()), fs::create_dir_all)?;
+        fs::copy(file, new)?;
+    }
+    Ok(())
 }
 
 /// What is asked: as people ask, in the words that the made sessions have.

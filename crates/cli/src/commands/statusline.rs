@@ -102,7 +102,7 @@ impl Counted {
         }
         let inputs: Vec<Input> = inputs.into_iter().map(|(input, _)| input).collect();
         let prices = run.prices(None).ok().unwrap_or_else(|| Prices::built_in().clone());
-        Some(Self { ledger: Ledger::new(&inputs, &prices), has_store })
+        Some(Self { ledger: Ledger::new(inputs, &prices), has_store })
     }
 
     fn session(&self, id: &str) -> Option<u64> {

@@ -1,6 +1,8 @@
 //! Claims of all files into responses: who owns each, what was the most that was said of it, and
 //! what it cost.
 
+use hashbrown::{HashMap, HashSet};
+use transcript::id::Key;
 use transcript::layout::FileKind;
 use transcript::time::Time;
 use transcript::usage::{Claim, Tokens};
@@ -14,135 +16,173 @@ const WRITES_FINAL_USAGE: [u64; 3] = [2, 1, 97];
 /// A claim by its place: which input, which of its claims.
 type Place = (u32, u32);
 
-pub(super) fn join(inputs: &[Input], prices: &Prices) -> Ledger {
+/// The claims of one response, with their places.
+type Group<'a> = [(Place, &'a Claim)];
+
+/// Mostly only one file claims a response. Those are taken file by file, in the order in which
+/// they lie in memory, and what was taken is let go: there may be more claims than there is room
+/// for twice.
+pub(super) fn join(mut inputs: Vec<Input>, prices: &Prices) -> Ledger {
     let mut places: Vec<(u128, Place)> = Vec::new();
     for (file, input) in inputs.iter().enumerate() {
         let claims = input.claims.list().iter().enumerate();
         places.extend(claims.map(|(at, claim)| (claim.key.0, (file as u32, at as u32))));
     }
     places.sort_unstable();
-    let ranks = Ranks::new(inputs, &places);
+    let ranks = Ranks::new(&inputs, &places);
     let mut ledger = Ledger::default();
-    let mut names = Names::new(inputs);
-    let mut known = Known { prices, models: Vec::new() };
-    for input in inputs {
+    for input in &inputs {
         for (_, oddity) in input.claims.oddities() {
             *ledger.oddities.entry(oddity).or_default() += 1;
         }
     }
-    let mut group: Vec<Place> = Vec::new();
-    for same in places.chunk_by(|a, b| a.0 == b.0) {
-        let of = |place: &Place| claim(inputs, *place);
+    let groups = || places.chunk_by(|a, b| a.0 == b.0);
+    ledger.responses.reserve_exact(groups().count());
+    let shared: HashSet<Place> =
+        groups().filter(|same| same.len() > 1).flatten().map(|(_, place)| *place).collect();
+    let mut kept: HashMap<Place, Claim> = HashMap::with_capacity(shared.len());
+    let lists: Vec<Vec<Claim>> = inputs.iter_mut().map(|input| input.claims.take()).collect();
+    let mut books = Books {
+        cut: lists.iter().map(|list| cut(list)).collect(),
+        names: Names::new(&inputs),
+        known: Known { prices, models: Vec::new() },
+        inputs: &inputs,
+        ranks,
+        ledger,
+    };
+    for (file, list) in (0..).zip(lists) {
+        for (at, claim) in (0..).zip(list) {
+            match shared.contains(&(file, at)) {
+                true => drop(kept.insert((file, at), claim)),
+                false => books.response(&[((file, at), &claim)]),
+            }
+        }
+    }
+    let mut group: Vec<(Place, &Claim)> = Vec::new();
+    for same in groups().filter(|same| same.len() > 1) {
         group.clear();
-        group.extend(same.iter().map(|(_, place)| *place));
+        group.extend(same.iter().map(|(_, place)| (*place, &kept[place])));
         // What a call tells of its subagent is told again in the subagent's own file, if there is
         // one.
-        if group.iter().any(|place| !of(place).is_progress) {
-            group.retain(|place| !of(place).is_progress);
+        if group.iter().any(|(_, claim)| !claim.is_progress) {
+            group.retain(|(_, claim)| !claim.is_progress);
         }
-        response(inputs, &group, &ranks, &mut names, &mut known, &mut ledger);
+        books.response(&group);
     }
+    drop(kept);
     drop(places);
+    let mut ledger = books.ledger;
     let key = |response: &Response| (response.time, response.file, response.offset);
     ledger.responses.sort_by_cached_key(|response| (key(response), response.is_advisor));
     ledger
 }
 
-fn claim(inputs: &[Input], place: Place) -> &Claim {
-    &inputs[place.0 as usize].claims.list()[place.1 as usize]
+/// The last response of a file, if nothing says why it stopped: more of it may have been on its
+/// way.
+fn cut(list: &[Claim]) -> Option<Key> {
+    list.last().filter(|last| !last.has_stopped).map(|last| last.key)
 }
 
-fn response(
-    inputs: &[Input],
-    group: &[Place],
-    ranks: &Ranks,
-    names: &mut Names<'_>,
-    known: &mut Known<'_>,
-    ledger: &mut Ledger,
-) {
-    let of = |place: Place| claim(inputs, place);
-    let owner = group.iter().copied().min_by_key(|place| {
-        let claim = of(*place);
-        let time = claim.first.time.map_or(i64::MAX, |time| time.0);
-        let is_former = inputs[place.0 as usize].is_former;
-        (is_former, claim.is_sidechain, time, ranks.of(place.0), *place)
-    });
-    let most = group.iter().copied().filter(|place| of(*place).has_usage).max_by_key(|place| {
-        let claim = of(*place);
-        let time = claim.place.time.map_or(i64::MIN, |time| time.0);
-        (claim.tokens.output, claim.tokens.total(), time, Some(*place) == owner)
-    });
-    let (Some(owner), Some(most)) = (owner, most) else { return };
-    let (first, usage) = (of(owner), of(most));
-    let mut session_of = |place: Place, ledger: &mut Ledger| {
-        let named = names.get(place.0, of(place).session, ledger);
-        named.unwrap_or_else(|| {
-            let by_path = inputs[place.0 as usize].kind.session();
-            ledger.intern(by_path.map_or("", |id| id.as_str()))
-        })
-    };
-    let session = session_of(owner, ledger);
-    // What a file held before it was rewritten is no replay of what it holds now.
-    let is_replay = |place: &&Place| **place != owner && !inputs[place.0 as usize].is_former;
-    for place in group.iter().filter(is_replay) {
-        let session = session_of(*place, ledger);
-        ledger.replayed.entry(session).or_default().push(first.key);
-    }
-    let tools = tools(inputs, group, names, ledger);
-    let agent =
-        names.get(owner.0, first.agent, ledger).or_else(|| match &inputs[owner.0 as usize].kind {
-            FileKind::Agent { agent, .. } => Some(ledger.intern(agent.as_str())),
-            _ => None,
+/// What is known while the ledger is written.
+struct Books<'a> {
+    inputs: &'a [Input],
+    /// The response of each file that may have been cut.
+    cut: Vec<Option<Key>>,
+    ranks: Ranks,
+    names: Names<'a>,
+    known: Known<'a>,
+    ledger: Ledger,
+}
+
+impl Books<'_> {
+    fn response(&mut self, group: &Group<'_>) {
+        let Self { inputs, cut, ranks, names, known, ledger } = self;
+        let owner = group.iter().copied().min_by_key(|(place, claim)| {
+            let time = claim.first.time.map_or(i64::MAX, |time| time.0);
+            let is_former = inputs[place.0 as usize].is_former;
+            (is_former, claim.is_sidechain, time, ranks.of(place.0), *place)
         });
-    let project = names.get(owner.0, first.project, ledger);
-    let branch = names.get(owner.0, first.branch, ledger);
-    let taken = &inputs[most.0 as usize].claims;
-    let model = names.get(most.0, usage.model, ledger);
-    let model = model.or_else(|| names.get(owner.0, first.model, ledger));
-    let is_cut = taken.is_cut(usage) && group.iter().all(|place| !of(*place).has_stopped);
-    let is_least =
-        is_cut || usage.has_dropped || is_placeholder(taken.name(usage.version), usage.has_stopped);
-    let mut response = Response {
-        key: first.key,
-        time: first.first.time,
-        file: owner.0,
-        offset: first.first.offset,
-        taken: (most.0, usage.place.offset),
-        session,
-        agent,
-        project,
-        branch,
-        model,
-        tokens: usage.tokens,
-        mode: usage.mode,
-        web_searches: usage.web_searches,
-        parts: parts(usage),
-        is_advisor: false,
-        tools,
-        cost: None,
-        confidence: Confidence::Exact,
-        replays: group.iter().filter(is_replay).count() as u32,
-        has_source: group.iter().any(|place| inputs[place.0 as usize].has_source),
-        claimed_cost: group.iter().find_map(|place| of(*place).claimed_cost),
-    };
-    for iteration in &usage.iterations {
-        let Some(model) = iteration.advisor else { continue };
-        let model = names.get(most.0, model, ledger);
-        let mut advisor = Response {
-            model,
-            tokens: iteration.tokens,
-            parts: Box::default(),
-            tools: Box::default(),
-            web_searches: 0,
-            is_advisor: true,
-            claimed_cost: None,
-            ..response.clone()
+        let Some((owner, first)) = owner else { return };
+        let claimed = group.iter().copied().filter(|(_, claim)| claim.has_usage);
+        let most = claimed.max_by_key(|(place, claim)| {
+            let time = claim.place.time.map_or(i64::MIN, |time| time.0);
+            (claim.tokens.output, claim.tokens.total(), time, *place == owner)
+        });
+        let Some((most, usage)) = most else { return };
+        let mut session_of = |place: Place, claim: &Claim, ledger: &mut Ledger| {
+            let named = names.get(place.0, claim.session, ledger);
+            named.unwrap_or_else(|| {
+                let by_path = inputs[place.0 as usize].kind.session();
+                ledger.intern(by_path.map_or("", |id| id.as_str()))
+            })
         };
-        known.settle(&mut advisor, ledger, is_least);
-        ledger.responses.push(advisor);
+        let session = session_of(owner, first, ledger);
+        // What a file held before it was rewritten is no replay of what it holds now.
+        let is_replay =
+            |(place, _): &&(Place, &Claim)| *place != owner && !inputs[place.0 as usize].is_former;
+        for (place, claim) in group.iter().filter(is_replay) {
+            let session = session_of(*place, claim, ledger);
+            ledger.replayed.entry(session).or_default().push(first.key);
+        }
+        let tools = tools(group, names, ledger);
+        let agent = names.get(owner.0, first.agent, ledger).or_else(|| {
+            match &inputs[owner.0 as usize].kind {
+                FileKind::Agent { agent, .. } => Some(ledger.intern(agent.as_str())),
+                _ => None,
+            }
+        });
+        let project = names.get(owner.0, first.project, ledger);
+        let branch = names.get(owner.0, first.branch, ledger);
+        let taken = &inputs[most.0 as usize].claims;
+        let model = names.get(most.0, usage.model, ledger);
+        let model = model.or_else(|| names.get(owner.0, first.model, ledger));
+        let is_cut = cut[most.0 as usize] == Some(usage.key)
+            && group.iter().all(|(_, claim)| !claim.has_stopped);
+        let is_least = is_cut
+            || usage.has_dropped
+            || is_placeholder(taken.name(usage.version), usage.has_stopped);
+        let mut response = Response {
+            key: first.key,
+            time: first.first.time,
+            file: owner.0,
+            offset: first.first.offset,
+            taken: (most.0, usage.place.offset),
+            session,
+            agent,
+            project,
+            branch,
+            model,
+            tokens: usage.tokens,
+            mode: usage.mode,
+            web_searches: usage.web_searches,
+            parts: parts(usage),
+            is_advisor: false,
+            tools,
+            cost: None,
+            confidence: Confidence::Exact,
+            replays: group.iter().filter(is_replay).count() as u32,
+            has_source: group.iter().any(|(place, _)| inputs[place.0 as usize].has_source),
+            claimed_cost: group.iter().find_map(|(_, claim)| claim.claimed_cost),
+        };
+        for iteration in &usage.iterations {
+            let Some(model) = iteration.advisor else { continue };
+            let model = names.get(most.0, model, ledger);
+            let mut advisor = Response {
+                model,
+                tokens: iteration.tokens,
+                parts: Box::default(),
+                tools: Box::default(),
+                web_searches: 0,
+                is_advisor: true,
+                claimed_cost: None,
+                ..response.clone()
+            };
+            known.settle(&mut advisor, ledger, is_least);
+            ledger.responses.push(advisor);
+        }
+        known.settle(&mut response, ledger, is_least);
+        ledger.responses.push(response);
     }
-    known.settle(&mut response, ledger, is_least);
-    ledger.responses.push(response);
 }
 
 /// The names of each file as names of the ledger; most are asked for again and again.
@@ -226,15 +266,10 @@ fn parts(claim: &Claim) -> Box<[Tokens]> {
 }
 
 /// The calls of all lines in all files, each once.
-fn tools(
-    inputs: &[Input],
-    group: &[Place],
-    names: &mut Names<'_>,
-    ledger: &mut Ledger,
-) -> Box<[Name]> {
+fn tools(group: &Group<'_>, names: &mut Names<'_>, ledger: &mut Ledger) -> Box<[Name]> {
     let mut seen: Vec<(u64, Name)> = Vec::new();
-    for &place in group {
-        for &(name, call) in &claim(inputs, place).tools {
+    for &(place, claim) in group {
+        for &(name, call) in &claim.tools {
             let Some(name) = names.get(place.0, name, ledger) else { continue };
             if !seen.contains(&(call, name)) {
                 seen.push((call, name));

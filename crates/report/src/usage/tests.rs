@@ -191,7 +191,7 @@ fn sums<'a>(totals: impl IntoIterator<Item = &'a Totals>) -> Sums {
 proptest! {
     #[test]
     fn all_views_have_the_same_total(inputs in inputs(), sunday in any::<bool>()) {
-        let ledger = Ledger::new(&inputs, Prices::built_in());
+        let ledger = Ledger::new(inputs, Prices::built_in());
         let filter = Filter::default();
         let whole = total(&ledger, &filter);
         prop_assert_eq!(whole.by_confidence.iter().map(|c| c.0).sum::<u64>(), whole.requests);
@@ -219,7 +219,7 @@ proptest! {
 
     #[test]
     fn blocks_hold_all_that_has_a_time(inputs in inputs()) {
-        let ledger = Ledger::new(&inputs, Prices::built_in());
+        let ledger = Ledger::new(inputs, Prices::built_in());
         let mut timed = Totals::default();
         ledger.responses.iter().filter(|r| r.time.is_some()).for_each(|r| timed.add_whole(r));
         let blocks = block::blocks(&ledger, &Filter::default(), Time(0));
@@ -230,11 +230,11 @@ proptest! {
     #[test]
     fn a_file_in_two_places_counts_once(inputs in inputs()) {
         for input in inputs {
-            let sum = |inputs: &[Input]| {
+            let sum = |inputs: Vec<Input>| {
                 total(&Ledger::new(inputs, Prices::built_in()), &Filter::default())
             };
-            let twice = [input.clone(), input.clone()];
-            prop_assert_eq!(sums([&sum(&twice)]), sums([&sum(&[input])]));
+            let twice = vec![input.clone(), input.clone()];
+            prop_assert_eq!(sums([&sum(twice)]), sums([&sum(vec![input])]));
         }
     }
 }
@@ -256,7 +256,7 @@ fn confidence(outputs: &[&str]) -> (u64, Confidence) {
         is_former: false,
         claims: Claims::read(text.as_bytes()).expect("reads"),
     };
-    let ledger = Ledger::new(&[input], Prices::built_in());
+    let ledger = Ledger::new(vec![input], Prices::built_in());
     let [response] = &ledger.responses[..] else { panic!("one response") };
     (response.tokens.output, response.confidence)
 }

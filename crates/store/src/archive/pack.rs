@@ -82,7 +82,7 @@ pub fn encode(raw: &[u8], level: i32) -> Encoded {
         hash
     });
     let bytes_of = |hash: &Hash| found.iter().find(|(h, _)| h == hash).map(|(_, b)| b.clone());
-    if join(&streams, raw.len(), bytes_of).as_deref() != Ok(raw) {
+    if join(&streams, raw.len(), Vec::new(), bytes_of).as_deref() != Ok(raw) {
         return Encoded { data: encode_plain(raw, level), payloads: Vec::new() };
     }
     let mut data = vec![STRIPPED];
@@ -101,28 +101,30 @@ fn encode_plain(raw: &[u8], level: i32) -> Vec<u8> {
     data
 }
 
-/// The raw bytes of an encoded pack; `payload` gives what is kept beside it.
+/// The raw bytes of an encoded pack; `payload` gives what is kept beside it. The memory of
+/// `streams` and `out` is used, and what is in them is lost.
 pub fn decode(
     mut data: &[u8],
+    streams: &mut Streams,
+    mut out: Vec<u8>,
     payload: impl FnMut(&Hash) -> Option<Vec<u8>>,
 ) -> Result<Vec<u8>, DecodeError> {
     let (&format, rest) = data.split_first().ok_or(DecodeError::Sizes)?;
     data = rest;
     let size = read_size(&mut data, MAX_RAW)?;
     match format {
-        PLAIN => match read_part(&mut data, size)? {
-            raw if raw.len() == size => Ok(raw),
-            _ => Err(DecodeError::Sizes),
+        PLAIN => match read_part(&mut data, size, &mut out)? {
+            () if out.len() == size => Ok(out),
+            () => Err(DecodeError::Sizes),
         },
         STRIPPED => {
-            let mut parts: [Vec<u8>; Streams::COUNT] = Default::default();
             // An escape doubles a byte, every other token takes less than it stands for.
             let mut room = 2 * size;
-            for part in &mut parts {
-                *part = read_part(&mut data, room)?;
+            for part in streams.parts_mut() {
+                read_part(&mut data, room, part)?;
                 room -= part.len();
             }
-            Ok(join(&Streams::from_parts(parts), size, payload)?)
+            Ok(join(streams, size, out, payload)?)
         }
         other => Err(DecodeError::Format(other)),
     }
@@ -139,7 +141,8 @@ pub fn payloads_of(mut data: &[u8]) -> Result<Vec<Hash>, DecodeError> {
         let head = read_head(&mut data, 2 * MAX_RAW)?;
         data = data.get(head.stored..).ok_or(DecodeError::Sizes)?;
     }
-    let hashes = read_part(&mut data, MAX_RAW)?;
+    let mut hashes = Vec::new();
+    read_part(&mut data, MAX_RAW, &mut hashes)?;
     Ok(hashes.as_chunks().0.iter().map(|hash| Hash(*hash)).collect())
 }
 
@@ -151,7 +154,9 @@ fn payload(hash: Hash, bytes: &[u8], level: i32) -> Payload {
 
 /// The bytes of a stored payload.
 pub fn decode_payload(mut data: &[u8]) -> Result<Vec<u8>, DecodeError> {
-    read_part(&mut data, MAX_RAW)
+    let mut bytes = Vec::new();
+    read_part(&mut data, MAX_RAW, &mut bytes)?;
+    Ok(bytes)
 }
 
 /// Sizes in front of a stream. Equal sizes mean that it is not compressed.
@@ -176,16 +181,20 @@ fn read_head(data: &mut &[u8], most: usize) -> Result<Head, DecodeError> {
     Ok(Head { raw, stored })
 }
 
-fn read_part(data: &mut &[u8], most: usize) -> Result<Vec<u8>, DecodeError> {
+/// Reads a stream to `out` instead of what is there.
+fn read_part(data: &mut &[u8], most: usize, out: &mut Vec<u8>) -> Result<(), DecodeError> {
     let head = read_head(data, most)?;
     let (stored, rest) = data.split_at_checked(head.stored).ok_or(DecodeError::Sizes)?;
     *data = rest;
+    out.clear();
+    out.reserve_exact(head.raw);
     if head.raw == head.stored {
-        return Ok(stored.to_vec());
+        out.extend_from_slice(stored);
+        return Ok(());
     }
     let mut reader = Decompressor::new().map_err(|_| DecodeError::Compressed)?;
-    let raw = reader.decompress(stored, head.raw).map_err(|_| DecodeError::Compressed)?;
-    if raw.len() == head.raw { Ok(raw) } else { Err(DecodeError::Sizes) }
+    reader.decompress_to_buffer(stored, out).map_err(|_| DecodeError::Compressed)?;
+    if out.len() == head.raw { Ok(()) } else { Err(DecodeError::Sizes) }
 }
 
 fn read_size(data: &mut &[u8], most: usize) -> Result<usize, DecodeError> {

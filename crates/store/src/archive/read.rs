@@ -6,34 +6,42 @@ use std::sync::Arc;
 use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, params};
 
 use super::error::{ArchiveError, At};
-use super::pack;
-use super::{Archive, GenerationId, Hash, Known, PackId};
+use super::strip::Streams;
+use super::{Archive, GenerationId, Hash, Known, PACK_SIZE, PackId, pack};
 
-/// How many decoded packs a reader keeps.
-const KEPT: usize = 2;
+/// How many bytes of decoded packs a reader keeps beside the pack it asked for last. Two packs of a
+/// sync, then: one is a transcript's, the other may have an output that was saved beside it.
+const KEPT: usize = PACK_SIZE;
 
 /// How many files a message about damage names.
 const NAMED: usize = 8;
 
-/// Decoded packs, the last used at the end.
+/// Decoded packs, the last used at the end, and what the next is decoded with. Packs are most of
+/// what a reader holds, so their memory is used again: given back and taken anew, it would be held
+/// several times over.
 #[derive(Debug, Default)]
-pub(super) struct Cache(Vec<(PackId, Arc<[u8]>)>);
+pub(super) struct Cache {
+    packs: Vec<(PackId, Arc<Vec<u8>>)>,
+    streams: Streams,
+    spare: Vec<u8>,
+}
 
 impl Cache {
-    fn get(&mut self, id: PackId) -> Option<Arc<[u8]>> {
-        let at = self.0.iter().position(|(kept, _)| *kept == id)?;
-        self.0[at..].rotate_left(1);
-        self.0.last().map(|(_, raw)| raw.clone())
+    fn get(&mut self, id: PackId) -> Option<Arc<Vec<u8>>> {
+        let at = self.packs.iter().position(|(kept, _)| *kept == id)?;
+        self.packs[at..].rotate_left(1);
+        self.packs.last().map(|(_, raw)| raw.clone())
     }
 
     fn make_room(&mut self) {
-        if self.0.len() == KEPT {
-            self.0.remove(0);
+        while self.packs.iter().map(|(_, raw)| raw.len()).sum::<usize>() > KEPT {
+            let (_, raw) = self.packs.remove(0);
+            self.spare = Arc::try_unwrap(raw).unwrap_or_default();
         }
     }
 
-    fn keep(&mut self, id: PackId, raw: Arc<[u8]>) {
-        self.0.push((id, raw));
+    fn keep(&mut self, id: PackId, raw: Arc<Vec<u8>>) {
+        self.packs.push((id, raw));
     }
 }
 
@@ -151,14 +159,14 @@ impl Archive {
     }
 
     /// The raw bytes of a pack, checked.
-    pub(super) fn pack(&self, id: PackId) -> Result<Arc<[u8]>> {
+    pub(super) fn pack(&self, id: PackId) -> Result<Arc<Vec<u8>>> {
         if let Some(raw) = self.cache.borrow_mut().get(id) {
             return Ok(raw);
         }
-        // Before the next one is unpacked: packs are most of what a reader holds.
+        // Before the next one is unpacked.
         self.cache.borrow_mut().make_room();
-        let raw: Arc<[u8]> = match self.load(id)? {
-            Ok(raw) => raw.into(),
+        let raw = match self.load(id)? {
+            Ok(raw) => Arc::new(raw),
             Err(detail) => return Err(self.damaged_pack(id, &detail)),
         };
         self.cache.borrow_mut().keep(id, raw.clone());
@@ -177,7 +185,9 @@ impl Archive {
         let Some((hash, data)) = row else {
             return Ok(Err("it is not there".into()));
         };
-        let decoded = pack::decode(&data, |hash| self.payload(hash));
+        let mut cache = self.cache.borrow_mut();
+        let spare = std::mem::take(&mut cache.spare);
+        let decoded = pack::decode(&data, &mut cache.streams, spare, |hash| self.payload(hash));
         Ok(match decoded {
             Ok(raw) if Hash::of(&raw) == hash => Ok(raw),
             Ok(_) => Err("its content has another hash".into()),

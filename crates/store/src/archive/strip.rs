@@ -67,10 +67,10 @@ impl Streams {
         [main, ids, refs, times, lengths, binary, payloads]
     }
 
-    /// The reverse of [`Streams::parts`].
-    pub fn from_parts(parts: [Vec<u8>; Self::COUNT]) -> Self {
-        let [main, ids, refs, times, lengths, binary, payloads] = parts;
-        Self { main, ids, refs, times, lengths, binary, payloads }
+    /// As [`Streams::parts`], to be filled.
+    pub fn parts_mut(&mut self) -> [&mut Vec<u8>; Self::COUNT] {
+        let Self { main, ids, refs, times, lengths, binary, payloads } = self;
+        [main, ids, refs, times, lengths, binary, payloads]
     }
 }
 

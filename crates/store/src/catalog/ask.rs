@@ -19,9 +19,8 @@ pub struct Deed<T> {
 }
 
 /// The beginning of each answer: the file, whether it has copies, whose it is.
-const OWNER: &str = "f.id, coalesce(t.has_copies, 0), f.session";
-const JOIN: &str = "JOIN file f ON f.id = d.file AND f.session IS NOT NULL
-    LEFT JOIN transcript t ON t.file = d.file";
+const OWNER: &str = "f.id, f.has_copies, f.session";
+const JOIN: &str = "JOIN file f ON f.id = d.file AND f.session IS NOT NULL";
 
 impl Catalog {
     /// The changes to the files whose paths are wanted.

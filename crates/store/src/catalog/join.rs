@@ -89,7 +89,7 @@ impl Writer<'_> {
     /// Files that hold copies, and those that do no longer.
     fn shapes(&self, joined: &Joined) -> Result<(), CatalogError> {
         let mut before: HashSet<FileId> = HashSet::new();
-        self.each("SELECT file FROM transcript WHERE has_copies", |row| {
+        self.each("SELECT id FROM file WHERE has_copies", |row| {
             before.insert(row.get(0)?);
             Ok(())
         })?;
@@ -108,23 +108,25 @@ impl Writer<'_> {
     }
 
     fn shape(&self, file: FileId, shape: &Shape) -> Result<(), CatalogError> {
-        let sql = "UPDATE transcript SET shape = ?2, has_copies = ?3
-            WHERE file = ?1 AND (shape <> ?2 OR has_copies <> ?3)";
+        let sql = "UPDATE file SET shape = ?2, has_copies = ?3
+            WHERE id = ?1 AND (shape IS NOT ?2 OR has_copies <> ?3)";
         self.run(sql, params![file, shape.save(), shape.has_copies()]).map(drop)
     }
 
     /// The session that each transcript belongs to.
     fn owners(&self, joined: &Joined) -> Result<(), CatalogError> {
-        let mut owner: HashMap<usize, &str> = HashMap::new();
+        let mut owner: HashMap<usize, (&str, bool)> = HashMap::new();
         for item in &joined.library.sessions {
             let agents = item.agents.iter().filter_map(|agent| agent.file);
             for file in item.file.into_iter().chain(item.also.iter().copied()).chain(agents) {
-                owner.insert(file, item.id.as_str());
+                owner.insert(file, (item.id.as_str(), item.file != Some(file)));
             }
         }
         for (index, file) in joined.files.iter().enumerate() {
-            let sql = "UPDATE file SET session = ?2 WHERE id = ?1 AND session IS NOT ?2";
-            self.run(sql, params![file, owner.get(&index)])?;
+            let (session, is_side) = owner.get(&index).copied().unzip();
+            let sql = "UPDATE file SET session = ?2, is_side = ?3
+                WHERE id = ?1 AND (session, is_side) IS NOT (?2, ?3)";
+            self.run(sql, params![file, session, is_side.unwrap_or_default()])?;
         }
         Ok(())
     }

@@ -4,24 +4,28 @@ CREATE TABLE IF NOT EXISTS number (
 ) WITHOUT ROWID;
 
 -- How far each file of the archive has been read, and as what: nothing if it is no transcript.
--- `session` is whose it is, once all are joined.
+-- `session` is whose it is, once all are joined, and `is_side` says that the session's own file is
+-- another one. A search asks all this and the shape (see `Shape::save`) of hundreds of files: they
+-- stand in short rows, many to a page.
 CREATE TABLE IF NOT EXISTS file (
     id INTEGER PRIMARY KEY,
     generation INTEGER NOT NULL,
     size INTEGER NOT NULL,
     read_as TEXT,
     edition INTEGER NOT NULL,
-    session TEXT
+    session TEXT,
+    is_side INTEGER NOT NULL DEFAULT 0,
+    has_copies INTEGER NOT NULL DEFAULT 0,
+    shape BLOB
 );
 
--- What reading a transcript left: see `Builder::save`, `Card::save`, `Shape::save`.
+-- What reading a transcript left: see `Places::save`, `Card::save`, `Builder::save`. The longest
+-- comes last: what stands behind it is found by reading all of it.
 CREATE TABLE IF NOT EXISTS transcript (
     file INTEGER PRIMARY KEY,
-    state BLOB NOT NULL,
-    card BLOB NOT NULL,
-    shape BLOB NOT NULL,
     places BLOB NOT NULL,
-    has_copies INTEGER NOT NULL DEFAULT 0
+    card BLOB NOT NULL,
+    state BLOB NOT NULL
 );
 
 -- What each life of a transcript claims was used: see `Claims::save`. What was once claimed stays,

@@ -6,6 +6,7 @@ use tantivy::directory::{Directory, INDEX_WRITER_LOCK, MmapDirectory};
 use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
 use tantivy::{TantivyDocument, Term};
 
+use super::flow::{Counted, Flow};
 use super::schema::{self, Fields};
 use super::{Doc, Index, IndexError, failure};
 
@@ -33,7 +34,8 @@ impl Default for WriterOptions {
 pub struct IndexWriter {
     path: PathBuf,
     fields: Fields,
-    inner: tantivy::IndexWriter,
+    inner: tantivy::IndexWriter<Counted>,
+    flow: Flow,
 }
 
 /// Refuses if another process writes.
@@ -67,7 +69,8 @@ impl Index {
             .build();
         let inner = self.inner.writer_with_options(options).map_err(|e| failure(&self.path, e))?;
         inner.set_merge_policy(Box::new(merge_policy()));
-        Ok(IndexWriter { path: self.path.clone(), fields: self.fields, inner })
+        let (path, flow) = (self.path.clone(), Flow::default());
+        Ok(IndexWriter { path, fields: self.fields, inner, flow })
     }
 }
 
@@ -93,6 +96,7 @@ impl IndexWriter {
             document.add_u64(fields.error, 1);
         }
         document.add_text(fields.text(doc.role), doc.text);
+        let document = self.flow.pass(document, doc.text.len());
         self.inner.add_document(document).map(drop).map_err(|error| {
             // It says only that its threads have ended; a commit says why.
             let why = self.inner.prepare_commit().err().unwrap_or(error);

@@ -7,7 +7,7 @@ use transcript::usage::Claims;
 
 use super::SyncError;
 use crate::archive::{Archive, ArchiveError, FileId, FileRow, path_of};
-use crate::catalog::Writer;
+use crate::catalog::{Writer, packed};
 
 /// Reads the lives of transcripts whose claims are not in the catalog.
 pub(super) fn update(
@@ -26,7 +26,7 @@ pub(super) fn update(
         }
         let failed = |source| ArchiveError::Io { path: archive.path().to_path_buf(), source };
         let claims = Claims::read(archive.content(generation)).map_err(failed)?;
-        write.claims(file.0, generation.0, size, &claims)?;
+        write.claims(file.0, generation.0, size, &packed(|out| claims.save(out)))?;
     }
     Ok(())
 }

@@ -331,7 +331,12 @@ fn read(
         parcel.send_if(PARCEL);
     }
     parcel.send_if(0);
-    let state = zstd::encode_all(&*builder.save(), 3).map_err(failed)?;
+    // One after the other: of a file of gigabytes each is large.
+    let claims = {
+        let claims = claims;
+        catalog::packed(|out| claims.save(out))
+    };
+    let state = catalog::packed(|out| builder.save(out));
     let found = found(&rel, todo.row.size);
     let session = builder.finish(&Options { stem: found.stem(), copies: None });
     let (touches, commits, prs) = catalog::rows(&session);

@@ -6,6 +6,7 @@
 //! it can be trusted, and only believed beside the very store it was written for.
 
 use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
@@ -62,13 +63,11 @@ fn of_file(folder: &[u8], name: &[u8], stat: &Stat, has_debug_logs: bool) -> u12
     }
     let (device, inode) = stat.inode.unwrap_or_default();
     let modified = stat.modified.map_or(i64::MIN, |time| time.0);
-    let mut hash = blake3::Hasher::new();
-    hash.update(folder).update(&[0]).update(name);
-    // Last and of one length: no name can be taken for a part of them.
-    for number in [stat.size, modified.cast_unsigned(), device, inode] {
-        hash.update(&number.to_le_bytes());
-    }
-    u128::from_le_bytes(*hash.finalize().as_bytes().first_chunk().expect("16 of 32 bytes"))
+    // It only has to tell a change from none, and is asked of every file before every answer: a
+    // hash that nobody can forge took a tenth of the time of all their stats.
+    let mut hash = DefaultHasher::new();
+    (folder, name, stat.size, modified, device, inode).hash(&mut hash);
+    hash.finish().into()
 }
 
 fn short(sum: u128) -> u64 {
@@ -207,6 +206,10 @@ fn still_if(
         return None;
     }
     let seen = Seen::read(store)?;
+    let is_indexed = Index::generation_at(store.folder()) == Some(seen.edition);
+    if !is_indexed || seen.store != stamps(store) {
+        return None;
+    }
     let mut report = Report::default();
     for root in roots {
         let (files, glance) = look(root, store.has_debug_logs())?;
@@ -215,6 +218,5 @@ fn still_if(
         }
         report.files += files;
     }
-    let is_indexed = Index::generation_at(store.folder()) == Some(seen.edition);
-    (is_indexed && seen.store == stamps(store)).then_some(report)
+    Some(report)
 }

@@ -271,11 +271,8 @@ pub struct Dump {
 }
 
 const TABLES: [(&str, &str); 5] = [
-    ("file", "SELECT id, size, session FROM file ORDER BY id"),
-    (
-        "transcript",
-        "SELECT file, hex(card), hex(shape), hex(places), has_copies FROM transcript ORDER BY file",
-    ),
+    ("file", "SELECT id, size, session, is_side, has_copies, hex(shape) FROM file ORDER BY id"),
+    ("transcript", "SELECT file, hex(card), hex(places) FROM transcript ORDER BY file"),
     ("touch", "SELECT * FROM touch ORDER BY file, number"),
     ("commit_made", "SELECT * FROM commit_made ORDER BY file, number"),
     ("pr", "SELECT * FROM pr ORDER BY file, number"),

@@ -5,6 +5,9 @@
 //! made again. Whoever keeps the bytes keeps [`VERSION`] beside them; bytes of another version,
 //! or damaged ones, are no error: the file is read again.
 
+use std::borrow::Cow;
+use std::io;
+
 use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
@@ -20,28 +23,28 @@ pub const VERSION: u32 = 3;
 
 /// A builder's fields, in order and without the tables.
 #[derive(Serialize, Deserialize)]
-struct State {
-    nodes: Vec<Node>,
-    waiting: Vec<(u32, Key)>,
-    messages: Vec<(Key, u32)>,
-    names: [Vec<Box<str>>; 5],
-    calls: Vec<Call>,
-    words: Vec<(u32, Key)>,
-    unpaired: Vec<(Key, u32)>,
-    doubled: Vec<(u32, u32)>,
-    compactions: Vec<Compaction>,
-    touches: Vec<Touch>,
-    titles: Vec<Titles>,
-    stamps: Vec<Stamp>,
-    links: Vec<(Box<str>, AgentLink)>,
-    runs: Vec<(Box<str>, Key)>,
-    inline: Vec<(u32, Key)>,
+struct State<'a> {
+    nodes: Cow<'a, [Node]>,
+    waiting: Cow<'a, [(u32, Key)]>,
+    messages: Cow<'a, [(Key, u32)]>,
+    names: [Cow<'a, [Box<str>]>; 5],
+    calls: Cow<'a, [Call]>,
+    words: Cow<'a, [(u32, Key)]>,
+    unpaired: Cow<'a, [(Key, u32)]>,
+    doubled: Cow<'a, [(u32, u32)]>,
+    compactions: Cow<'a, [Compaction]>,
+    touches: Cow<'a, [Touch]>,
+    titles: Cow<'a, [Titles]>,
+    stamps: Cow<'a, [Stamp]>,
+    links: Cow<'a, [(Box<str>, AgentLink)]>,
+    runs: Cow<'a, [(Box<str>, Key)]>,
+    inline: Cow<'a, [(u32, Key)]>,
     task: Option<Key>,
-    marks: Marks,
+    marks: Cow<'a, Marks>,
     leaf: Option<(Key, u32)>,
-    diagnostics: Vec<Diagnostic>,
-    diagnostic_counts: Vec<(DiagnosticKind, u64)>,
-    last_of: Vec<(Option<Key>, u32)>,
+    diagnostics: Cow<'a, [Diagnostic]>,
+    diagnostic_counts: Cow<'a, [(DiagnosticKind, u64)]>,
+    last_of: Cow<'a, [(Option<Key>, u32)]>,
     number: u32,
     lines: u64,
     consumed: u64,
@@ -49,73 +52,75 @@ struct State {
 }
 
 impl Builder {
-    /// Its facts as bytes. What is unfinished at the end is read again and not kept. One that adopted entries of other files is not kept.
-    pub fn save(&self) -> Vec<u8> {
+    /// Its facts as bytes. What is unfinished at the end is read again and not kept. One that
+    /// adopted entries of other files is not kept.
+    pub fn save(&self, out: impl io::Write) -> io::Result<()> {
         let names = [&self.sessions, &self.tools, &self.paths, &self.models, &self.versions];
         let is_settled = |kind| kind != DiagnosticKind::Unfinished;
         let counts = self.diagnostic_counts.iter();
         let state = State {
-            nodes: self.nodes.clone(),
-            waiting: self.waiting.clone(),
-            messages: sorted_pairs(self.messages.iter().copied().zip(0..).collect()),
-            names: names.map(|names| names.list().to_vec()),
-            calls: self.calls.clone(),
-            words: self.words.clone(),
-            unpaired: self.unpaired.clone(),
-            doubled: self.doubled.clone(),
-            compactions: self.compactions.clone(),
-            touches: self.touches.clone(),
-            titles: self.titles.clone(),
-            stamps: self.stamps.clone(),
-            links: sorted(&self.agents.links),
-            runs: self.agents.runs.clone(),
-            inline: self.agents.inline.clone(),
+            nodes: Cow::Borrowed(&self.nodes),
+            waiting: Cow::Borrowed(&self.waiting),
+            messages: sorted_pairs(self.messages.iter().copied().zip(0..).collect()).into(),
+            names: names.map(|names| names.list().into()),
+            calls: Cow::Borrowed(&self.calls),
+            words: Cow::Borrowed(&self.words),
+            unpaired: Cow::Borrowed(&self.unpaired),
+            doubled: Cow::Borrowed(&self.doubled),
+            compactions: Cow::Borrowed(&self.compactions),
+            touches: Cow::Borrowed(&self.touches),
+            titles: Cow::Borrowed(&self.titles),
+            stamps: Cow::Borrowed(&self.stamps),
+            links: sorted(&self.agents.links).into(),
+            runs: Cow::Borrowed(&self.agents.runs),
+            inline: Cow::Borrowed(&self.agents.inline),
             task: self.agents.task,
-            marks: self.marks.clone(),
+            marks: Cow::Borrowed(&self.marks),
             leaf: self.leaf,
             diagnostics: self.diagnostics.iter().filter(|d| is_settled(d.kind)).cloned().collect(),
             diagnostic_counts: counts.filter(|(kind, _)| is_settled(*kind)).copied().collect(),
-            last_of: sorted(&self.last_of),
+            last_of: sorted(&self.last_of).into(),
             number: self.number,
             lines: self.lines,
             consumed: self.consumed,
             open_line: self.open_line,
         };
-        postcard::to_stdvec(&state).expect("plain values can be written")
+        postcard::to_io(&state, out).map(drop).map_err(io::Error::other)
     }
 
     /// The facts that [`Builder::save`] wrote; `None` if the bytes are none.
     pub fn load(bytes: &[u8]) -> Option<Self> {
-        let state: State = postcard::from_bytes(bytes).ok()?;
-        let [sessions, tools, paths, models, versions] = state.names.map(Names::of);
+        let state: State<'_> = postcard::from_bytes(bytes).ok()?;
+        let [sessions, tools, paths, models, versions] =
+            state.names.map(|names| Names::of(names.into_owned()));
         let mut builder = Self {
-            nodes: state.nodes,
-            waiting: state.waiting,
-            messages: in_order(state.messages),
+            nodes: state.nodes.into_owned(),
+            waiting: state.waiting.into_owned(),
+            messages: in_order(state.messages.into_owned()),
             sessions,
             tools,
             paths,
             models,
             versions,
-            calls: state.calls,
-            words: state.words,
-            unpaired: state.unpaired,
-            doubled: state.doubled,
-            compactions: state.compactions,
-            touches: state.touches,
-            titles: state.titles,
-            stamps: state.stamps,
+            calls: state.calls.into_owned(),
+            words: state.words.into_owned(),
+            unpaired: state.unpaired.into_owned(),
+            doubled: state.doubled.into_owned(),
+            compactions: state.compactions.into_owned(),
+            touches: state.touches.into_owned(),
+            titles: state.titles.into_owned(),
+            stamps: state.stamps.into_owned(),
             agents: Agents {
-                links: state.links.into_iter().collect(),
-                runs: state.runs,
-                inline: state.inline,
+                links: state.links.into_owned().into_iter().collect(),
+                runs: state.runs.into_owned(),
+                inline: state.inline.into_owned(),
                 task: state.task,
             },
-            marks: state.marks,
+            marks: state.marks.into_owned(),
             leaf: state.leaf,
-            diagnostics: state.diagnostics,
-            diagnostic_counts: state.diagnostic_counts,
-            last_of: state.last_of.into_iter().collect(),
+            diagnostics: state.diagnostics.into_owned(),
+            diagnostic_counts: state.diagnostic_counts.into_owned(),
+            last_of: state.last_of.iter().copied().collect(),
             number: state.number,
             lines: state.lines,
             consumed: state.consumed,

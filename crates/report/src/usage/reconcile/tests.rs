@@ -79,7 +79,7 @@ fn rows_with(files: &[(&str, String)], stats: Vec<HomeStats>) -> Vec<Row> {
     }
     let prices = Prices::built_in();
     reconcile(&Evidence {
-        ledger: &Ledger::new(&inputs, prices),
+        ledger: &Ledger::new(inputs, prices),
         prices,
         files: &told,
         agents: &HashMap::new(),

@@ -93,7 +93,7 @@ impl Talk {
         };
         let prices = Prices::built_in();
         waste(&Scene {
-            ledger: &Ledger::new(&[input], prices),
+            ledger: &Ledger::new(vec![input], prices),
             prices,
             traces: &HashMap::from([(0, trace)]),
             left_agents: &HashSet::new(),

@@ -2,6 +2,15 @@ use proptest::prelude::*;
 
 use super::*;
 
+/// In memory that was used before.
+fn decode(
+    data: &[u8],
+    payload: impl FnMut(&Hash) -> Option<Vec<u8>>,
+) -> Result<Vec<u8>, DecodeError> {
+    let mut used = Streams { main: vec![1; 50], ids: vec![1; 40], ..Streams::default() };
+    super::decode(data, &mut used, vec![7; 70], payload)
+}
+
 fn decoded(encoded: &Encoded) -> Result<Vec<u8>, DecodeError> {
     decode(&encoded.data, |hash| {
         let payload = encoded.payloads.iter().find(|p| p.hash == *hash)?;

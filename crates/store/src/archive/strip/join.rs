@@ -17,14 +17,17 @@ pub enum Broken {
     Payload(Hash),
 }
 
-/// The text of `size` bytes that was taken apart.
+/// The text of `size` bytes that was taken apart, in the memory of `out`.
 pub fn join(
     streams: &Streams,
     size: usize,
+    mut out: Vec<u8>,
     payload: impl FnMut(&Hash) -> Option<Vec<u8>>,
 ) -> Result<Vec<u8>, Broken> {
+    out.clear();
+    out.reserve_exact(size);
     let mut joiner = Joiner {
-        out: Vec::with_capacity(size),
+        out,
         size,
         ids: IdReader::new(&streams.ids, &streams.refs),
         times: TimeReader::new(&streams.times),
