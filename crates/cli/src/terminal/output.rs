@@ -7,6 +7,7 @@ use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 
 use anstream::adapter::StripBytes;
 use anstream::{AutoStream, ColorChoice};
+use report::record::Record;
 use serde::Serialize;
 
 use super::pager::Pager;
@@ -132,6 +133,13 @@ impl Output {
         match &mut self.redacted {
             Some(redacted) => self.sink.writer().write_all(&redacted.rest()),
             None => Ok(()),
+        }
+    }
+
+    /// Takes the secrets out of a record that is about to be printed, where none may be.
+    pub fn cover(&self, record: &mut Record) {
+        if let Some(redacted) = &self.redacted {
+            redacted.record(record);
         }
     }
 

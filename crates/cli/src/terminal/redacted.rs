@@ -5,6 +5,8 @@
 
 use std::borrow::Cow;
 
+use report::export::cover::Cover;
+use report::record::Record;
 use report::redact::{Options, Place, Redactor, Rules};
 
 /// So much is held before it is printed.
@@ -44,6 +46,11 @@ impl Redacted {
     /// A line of JSON.
     pub fn json<'l>(&self, line: &'l str) -> Cow<'l, str> {
         self.redactor.json(line, Place::default())
+    }
+
+    /// A record, of which only parts are printed: a name that gives a secret away may not be.
+    pub fn record(&self, record: &mut Record) {
+        Cover::new(Rules::built_in(), &self.redactor, 0).record(record);
     }
 
     /// How often something was replaced.

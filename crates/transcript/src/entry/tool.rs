@@ -72,10 +72,26 @@ pub fn subject<'a>(tool: &str, input: Raw<'a>) -> Option<Cow<'a, str>> {
         "ToolSearch" => &["query"],
         _ => &[],
     };
-    keys.iter()
-        .find_map(|key| input.string(key))
-        .or_else(|| question(tool, input))
-        .or_else(|| input.fields().find_map(|(_, value)| scalar(value)))
+    keys.iter().find_map(|key| input.string(key)).or_else(|| question(tool, input)).or_else(|| {
+        let mut told = input.fields().filter(|(name, _)| !is_secret(&name.text()));
+        told.find_map(|(_, value)| scalar(value))
+    })
+}
+
+/// Whether a name says that its value is a secret: nobody wants it as the words for a call.
+fn is_secret(name: &str) -> bool {
+    const WORDS: [&str; 8] = [
+        "password",
+        "passwd",
+        "passphrase",
+        "secret",
+        "token",
+        "apikey",
+        "credential",
+        "privatekey",
+    ];
+    let name = name.to_ascii_lowercase().replace(['_', '-'], "");
+    WORDS.iter().any(|word| name.contains(word)) || matches!(&*name, "authorization" | "pwd")
 }
 
 fn question<'a>(tool: &str, input: Raw<'a>) -> Option<Cow<'a, str>> {
@@ -443,5 +459,13 @@ mod tests {
     fn mcp_names_split() {
         assert_eq!(mcp_name("mcp__github__create_issue"), Some(("github", "create_issue")));
         assert_eq!(mcp_name("Bash"), None);
+    }
+
+    #[test]
+    fn a_secret_is_not_what_a_call_is_about() {
+        let of = |json: &'static str| subject("mcp__db__login", Raw::new(json.as_bytes()).ok()?);
+        assert_eq!(of(r#"{"user_password":"x","Api-Key":"y","host":"db"}"#).as_deref(), Some("db"));
+        assert_eq!(of(r#"{"access_token":"x"}"#), None);
+        assert_eq!(of(r#"{"key":"left"}"#).as_deref(), Some("left"));
     }
 }

@@ -108,7 +108,10 @@ impl<'a> Viewer<'a> {
                 self.hidden.add(stage.opened, node);
             } else {
                 match stage.opened.record(node) {
-                    Ok(Some(record)) => self.record(stage, &record, &links, &mut flow)?,
+                    Ok(Some(mut record)) => {
+                        self.page.out().cover(&mut record);
+                        self.record(stage, &record, &links, &mut flow)?;
+                    }
                     Ok(None) => {}
                     Err(problem) => self.talk.skip(problem),
                 }
