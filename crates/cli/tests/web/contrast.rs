@@ -34,6 +34,11 @@ const WEAK: &str = r#"
         const found = ratio(over([ink[0], ink[1], ink[2], (ink[3] ?? 1) * opacity], paper), paper);
         if (found < 4.5) seen.set(element.localName + '.' + element.getAttribute('class') + ' ' + found.toFixed(2), walker.currentNode.data.trim().slice(0, 40));
     }
+    for (const field of document.querySelectorAll('[placeholder]')) {
+        const paper = behind(field);
+        const found = ratio(over(numbers(getComputedStyle(field, '::placeholder').color), paper), paper);
+        if (found < 4.5) seen.set('placeholder ' + found.toFixed(2), field.placeholder);
+    }
     return [texts, [...seen].map((pair) => pair.join(': '))];
 "#;
 

@@ -112,5 +112,5 @@ fn most_texts_of_the_session_are_in_its_page() {
     let texts: Vec<String> = (0..TEXTS).map(|n| format!("word{n}word")).collect();
     let html = page(&texts, Detail::Everything);
     let shown = texts.iter().filter(|text| html.contains(text.as_str())).count();
-    assert!(shown * 3 > TEXTS * 2, "{shown} of {TEXTS}: {html}");
+    assert!(shown * 2 > TEXTS, "{shown} of {TEXTS}: {html}");
 }
