@@ -1,8 +1,8 @@
 //! A whole home as HTML, and one long session as one file; beside what else makes pages of them.
 
 use std::ffi::OsString;
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use super::home::Home;
 use super::race::{Contender, race, report};
@@ -20,15 +20,18 @@ pub fn home(home: &Home, recount: &Recount, runs: usize) -> Result<Report, Strin
     let path = fs::canonicalize(&home.path).map_err(|e| e.to_string())?;
     let (store, log, scripts) =
         (place("export")?.join("store"), place("export-log")?, place("export-transcripts")?);
+    let copy = place("export-copy")?.join("projects");
+    copy_all(&path.join("projects"), &copy).map_err(|e| format!("{}: {e}", copy.display()))?;
     let to = place("export-pages")?.join("pages");
     let bare = place("export-bare")?.join("pages");
     let text = |path: &Path| path.to_string_lossy().into_owned();
     let all = ["export", "--all", "--quiet", "--to"];
     let contenders = [
         peer("claude-code-log 1.7", tool::python("claude-code-log", "1.7"), &log, |out| {
-            let mut args: Vec<OsString> = vec!["--all-projects".into(), "--no-cache".into()];
-            args.extend(["--combined".into(), "no".into(), "--projects-dir".into()]);
-            args.extend([path.join("projects").into(), "--output".into(), out.into()]);
+            // Without its cache it writes no pages of sessions; and that lies beside the files.
+            let args = ["--all-projects".into(), "--projects-dir".into(), copy.clone().into()];
+            let mut args: Vec<OsString> = args.into();
+            args.extend(["--output".into(), out.into()]);
             args
         }),
         peer(
@@ -107,6 +110,20 @@ fn peer(
     words.extend(args(&out.join("pages")));
     let contender = Contender::new(name, program.map(|_| "env".into()), &[]);
     Contender { args: words, once: true, ..contender }
+}
+
+/// Copies a folder with all that is in it.
+fn copy_all(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let to = to.join(entry.file_name());
+        match entry.path() {
+            path if path.is_dir() => copy_all(&path, &to)?,
+            path => _ = fs::copy(path, to)?,
+        }
+    }
+    Ok(())
 }
 
 /// Bytes of a file, or of all files below a folder.
