@@ -354,10 +354,11 @@ impl<'a> LineParts<'a, '_> {
         if from + left == to && !bytes[from..to].contains(&0) {
             self.note(DiagnosticKind::Blank, 0, bytes.len());
         }
-        self.check_bytes(from + left, to - right);
         (from + left, to - right)
     }
 
+    /// Looks at the bytes of one entry, not of the line: how much of a line is read at once must not
+    /// matter.
     fn check_bytes(&mut self, from: usize, to: usize) {
         let bytes = &self.line.bytes[from..to];
         // Least byte and all bits are found faster than an exact question is answered for each.
@@ -382,6 +383,7 @@ impl<'a> LineParts<'a, '_> {
                 continue;
             }
             let end = from + entry.bytes.len();
+            self.check_bytes(from, end);
             if from > first {
                 self.note(DiagnosticKind::Glued, from, end);
             }
@@ -411,6 +413,7 @@ impl<'a> LineParts<'a, '_> {
         let bytes = &self.line.bytes[from..next];
         let is_value = Raw::new(bytes).is_ok_and(|value| value.bytes().len() == bytes.len());
         let kind = if is_value { DiagnosticKind::NotAnObject } else { DiagnosticKind::Damaged };
+        self.check_bytes(from, next);
         self.note(kind, from, next);
         entry.bytes = &self.line.bytes[from..next];
         give(entry);

@@ -2,8 +2,8 @@
 //! open pages are told. When nothing changes, nothing runs.
 
 use std::convert::Infallible;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use axum::extract::{Query, State};
@@ -25,20 +25,25 @@ const STILL_THERE: Duration = Duration::from_secs(20);
 /// How far a sync is is told so often.
 const TICK: Duration = Duration::from_millis(400);
 
-/// Reads what is there, brings the store up to date, and goes on with what changes.
+/// Reads what is there, brings the store up to date, and goes on with what changes. Pages are
+/// told at once, whatever is being read: whoever looks at a session reads its new lines himself.
 pub fn begin(desk: &Arc<Desk>) {
-    let desk = desk.clone();
+    let (say, hear) = mpsc::channel();
+    let (told, read) = (desk.clone(), desk.clone());
     std::thread::spawn(move || {
-        let live = Live::new(desk.roots().to_vec());
-        look(&desk);
-        bring(&desk);
-        loop {
+        let live = Live::new(told.roots().to_vec());
+        while say.send(()).is_ok() {
             live.wait();
-            // Whoever looks at a session reads its new lines himself.
-            desk.news.send_modify(|number| *number += 1);
+            told.news.send_modify(|number| *number += 1);
+        }
+    });
+    std::thread::spawn(move || {
+        while hear.recv().is_ok() {
             let begun = Instant::now();
-            look(&desk);
-            bring(&desk);
+            // What changed meanwhile is read with the rest.
+            while hear.try_recv().is_ok() {}
+            look(&read);
+            bring(&read);
             // Most of the time is left to others, however large the folder is.
             std::thread::sleep(begun.elapsed());
         }

@@ -65,6 +65,7 @@ pub fn item(
     let mut records = Vec::new();
     for &node in item.nodes() {
         if let Some(mut record) = opened.record(node)? {
+            whole(opened, &mut record)?;
             around.before(&mut record);
             records.push(record);
         }
@@ -73,6 +74,14 @@ pub fn item(
         Item::One(_) => records.iter().try_for_each(|record| one(html, record, style, around)),
         Item::Work(_) => stretch(html, &records, style, around),
     }
+}
+
+/// Of what nobody knows yet the record itself is shown.
+fn whole(opened: &Opened<'_>, record: &mut Record) -> Result<(), Problem> {
+    if let (Role::Unknown, Body::Note { text: text @ None, .. }) = (record.role, &mut record.body) {
+        *text = Some(String::from_utf8_lossy(&opened.bytes(record.node)?).into_owned());
+    }
+    Ok(())
 }
 
 /// A stretch of work: the sentence, what is closed behind it, and what is open below.

@@ -404,6 +404,36 @@ fn any_line() -> impl Strategy<Value = String> {
     ]
 }
 
+#[test]
+fn what_is_odd_in_a_line_is_counted_the_same_wherever_it_is_cut() {
+    let one = |uuid: &str, text: &str| {
+        format!(
+            r#"{{"uuid":"{uuid}","sessionId":"s","type":"user","message":{{"role":"user","content":"{text}"}}}}"#
+        )
+    };
+    let mut file = one("a", "first").into_bytes();
+    file.extend(b"\0\0");
+    file.extend(one("b", "a \u{1} byte").into_bytes());
+    file.extend(one("c", "last").into_bytes());
+    file.extend(b"\xff\n");
+    let counts = |cut: usize| {
+        let mut builder = Builder::new();
+        builder.read(&file[..cut]).expect("reads");
+        let from = builder.consumed() as usize;
+        builder.read(&file[from..]).expect("reads");
+        let mut counts = builder.finish(&Options::default()).diagnostic_counts().to_vec();
+        counts.sort_unstable();
+        counts
+    };
+    let whole = counts(0);
+    assert!(whole.contains(&(DiagnosticKind::ControlByte, 1)), "{whole:?}");
+    assert!(whole.contains(&(DiagnosticKind::InvalidUtf8, 1)), "{whole:?}");
+    assert!(whole.contains(&(DiagnosticKind::Nul, 1)), "{whole:?}");
+    for cut in 1..file.len() {
+        assert_eq!(counts(cut), whole, "cut at {cut}");
+    }
+}
+
 proptest! {
     #[test]
     fn any_slicing_gives_the_same_session(lines in prop::collection::vec(any_line(), 0..24), cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..4)) {
