@@ -148,6 +148,12 @@ pub fn dollars(micro: u64) -> String {
     }
 }
 
+/// The last part of a folder's path, which is how people call it.
+pub fn last_part(path: &str) -> &str {
+    let end = path.trim_end_matches(['/', '\\']);
+    end.rsplit(['/', '\\']).next().filter(|part| !part.is_empty()).unwrap_or(path)
+}
+
 /// `1 prompt`, `18,302 prompts`.
 pub fn counted(number: usize, one: &str) -> String {
     let many = if number == 1 { "" } else { "s" };

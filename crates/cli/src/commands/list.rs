@@ -12,7 +12,7 @@ use crate::commands::short;
 use crate::error::{Answer, CliError};
 use crate::read;
 use crate::run::Run;
-use crate::terminal::format::{count, counted, duration, size};
+use crate::terminal::format::{count, counted, duration, last_part, size};
 use crate::terminal::style;
 use crate::terminal::table::{Cell, Column, Table};
 use crate::time_arg::TimeArg;
@@ -219,11 +219,6 @@ fn title(row: &ListRow<'_>) -> String {
         (None, _) if row.item.file.is_none() => "(transcript gone, subagents left)".into(),
         (None, _) => "(no prompt)".into(),
     }
-}
-
-fn last_part(path: &str) -> &str {
-    let end = path.trim_end_matches(['/', '\\']);
-    end.rsplit(['/', '\\']).next().filter(|part| !part.is_empty()).unwrap_or(path)
 }
 
 fn print_projects(run: &mut Run, rows: &[ProjectRow]) -> Result<(), CliError> {

@@ -33,12 +33,6 @@ fn session_url(id: &str, agent: Option<&str>, entry: Option<u32>) -> Url {
     entry.into_iter().fold(url, |url, entry| url.at(&format!("e{entry}")))
 }
 
-/// The last part of a folder's path, which is how people call it.
-fn last_part(path: &str) -> &str {
-    let end = path.trim_end_matches(['/', '\\']);
-    end.rsplit(['/', '\\']).next().filter(|part| !part.is_empty()).unwrap_or(path)
-}
-
 /// A column of a table: its name, and its class.
 struct Column(&'static str, &'static str);
 

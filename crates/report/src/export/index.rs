@@ -2,7 +2,7 @@
 
 use transcript::time::Time;
 
-use crate::format::{Clock, count, counted, size};
+use crate::format::{Clock, count, counted, last_part, size};
 use crate::html::{Html, Url};
 use crate::page::document::{Frame, document};
 
@@ -102,11 +102,6 @@ fn commits(row: &Row) -> String {
         words += &format!(" and {more} more");
     }
     words
-}
-
-fn last_part(path: &str) -> &str {
-    let end = path.trim_end_matches(['/', '\\']);
-    end.rsplit(['/', '\\']).next().filter(|part| !part.is_empty()).unwrap_or(path)
 }
 
 /// The list as Markdown.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use report::filter::ProjectFilter;
-use report::format::dollars;
+use report::format::{dollars, last_part};
 use report::html::{Html, Url};
 use report::list::{self, ListFilter, ListOrder};
 use report::page::Place;
@@ -11,7 +11,7 @@ use report::tree;
 use serde::Deserialize;
 use transcript::time::Time;
 
-use super::{Reply, last_part, pager, session_url};
+use super::{Reply, pager, session_url};
 use crate::serve::answer::Refusal;
 use crate::serve::desk::{Desk, PATIENCE};
 use crate::serve::open::Open;

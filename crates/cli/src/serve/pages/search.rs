@@ -1,6 +1,6 @@
 //! What a search finds, in all sessions.
 
-use report::format::Clock;
+use report::format::{Clock, last_part};
 use report::html::{Html, Url};
 use report::page::Place;
 use serde::Deserialize;
@@ -9,7 +9,7 @@ use store::index::{Options, Rung};
 use store::query::{Place as Stands, Query};
 use transcript::layout::{FileKind, classify};
 
-use super::{Refusal, Reply, last_part, pager, session_url};
+use super::{Refusal, Reply, pager, session_url};
 use crate::commands::search::date;
 use crate::error::{CliError, StoreError, words};
 use crate::serve::desk::Desk;

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use report::filter::ProjectFilter;
-use report::format::{Clock, count, counted, duration, size};
+use report::format::{Clock, count, counted, duration, last_part, size};
 use report::html::{Html, Url};
 use report::list::{self, Life, List, ListFilter, ListOrder, ListRow, ProjectRow};
 use report::page::Place;
 use serde::Deserialize;
 
-use super::{Column, LEFT, LESS, LESS_NUMBER, NUMBER, Reply, last_part, pager, session_url, table};
+use super::{Column, LEFT, LESS, LESS_NUMBER, NUMBER, Reply, pager, session_url, table};
 use crate::serve::desk::Desk;
 
 /// A page that says that the files are being read is shown after so long.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
 use report::filter::{Period, ProjectFilter};
-use report::format::{count, dollars, percent, short_duration, thousands};
+use report::format::{count, dollars, last_part, percent, short_duration, thousands};
 use report::html::{Html, Url};
 use report::page::Place;
 use report::page::chart::{Bar, Bars, bars};
@@ -13,7 +13,7 @@ use report::usage::{Calendar, Dimension, Filter, Row, Totals, View, WeekStart, t
 use serde::Deserialize;
 use transcript::time::Time;
 
-use super::{Column, LEFT, LESS_NUMBER, NUMBER, Reply, last_part, session_url, table};
+use super::{Column, LEFT, LESS_NUMBER, NUMBER, Reply, session_url, table};
 use crate::serve::desk::Desk;
 use crate::serve::shelf::Shelf;
 
