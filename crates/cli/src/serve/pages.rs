@@ -41,7 +41,7 @@ const NUMBER: &str = "num";
 const LESS: &str = "less";
 const LESS_NUMBER: &str = "num less";
 
-/// A table whose rows are written one by one; each gets its cells by [`Cells`].
+/// A table whose rows are written one by one.
 fn table(html: &mut Html, columns: &[Column], rows: impl FnOnce(&mut Rows<'_>)) {
     html.within("div", "wide", |html| {
         html.within("table", "list", |html| {
