@@ -231,10 +231,11 @@ impl Catalog {
     pub fn recent_claims(&self, since: Time) -> Result<Vec<(FileId, u64, Claims)>, CatalogError> {
         let mut all = Vec::new();
         let read = || {
+            // A cross join keeps the order: by itself SQLite begins with all files.
             let mut rows = self.db.prepare(
                 "SELECT claims.file, claims.size, claims.data FROM session
-                 JOIN file ON file.session = session.id
-                 JOIN claims ON claims.generation = file.generation WHERE session.last >= ?1",
+                 CROSS JOIN file ON file.session = session.id
+                 CROSS JOIN claims ON claims.generation = file.generation WHERE session.last >= ?1",
             )?;
             let mut rows = rows.query([since.0])?;
             let mut decoder = DCtx::create();
