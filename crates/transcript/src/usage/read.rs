@@ -8,7 +8,6 @@ use super::{Claim, Claims, Iteration, Mode, NONE, Oddity, Place, Tokens};
 use crate::diagnostic::Diagnostic;
 use crate::entry::message::{Block, BlockKind, Content, Message};
 use crate::entry::{Entry, Kind};
-use crate::firsts::Firsts;
 use crate::id::Key;
 use crate::json::{Raw, Str};
 use crate::line::{Line, LineReader};
@@ -53,9 +52,6 @@ impl Claims {
         while let Some(line) = lines.next_line()? {
             claims.line(line);
         }
-        // All files are held together until the last is read.
-        claims.list.shrink_to_fit();
-        claims.firsts = Firsts::default();
         Ok(claims)
     }
 
