@@ -4,6 +4,7 @@
 //! sees go to `target/screenshots`.
 
 mod contrast;
+mod exported;
 mod hostile;
 mod huge;
 mod kit;
