@@ -22,6 +22,7 @@ mod pem;
 mod person;
 mod rules;
 pub mod sample;
+mod shown;
 #[cfg(test)]
 mod tests;
 mod value;
@@ -32,6 +33,7 @@ pub use rules::{Rule, Rules};
 use find::{Hit, find};
 use json::{Flat, Strings};
 use rules::{EMAIL_AT, KEY_MARK, MARK, PRIVATE_KEY};
+use shown::{Of, Shown};
 
 /// Places that are remembered of each rule.
 pub const PLACES_MOST: usize = 100;
@@ -144,6 +146,28 @@ impl<'r> Redactor<'r> {
             }
         }
         line
+    }
+
+    /// A page that this program has written, without the secrets in its texts and in the values
+    /// of its attributes. It keeps all its elements.
+    pub fn page<'t>(&self, html: &'t str, at: Place) -> Cow<'t, str> {
+        let mut html = Cow::Borrowed(html);
+        for of in [Of::Texts, Of::Pieces, Of::Values] {
+            for _ in 0..PASSES {
+                let shown = Shown::of(&html, of);
+                let hits = self.hits(&shown.text);
+                let may_hide = hits.iter().any(may_hide);
+                let changes = shown.raw(self.stand_ins(&shown.text, hits, at));
+                if changes.is_empty() {
+                    break;
+                }
+                html = Cow::Owned(replaced(&html, changes.into_iter()));
+                if !may_hide {
+                    break;
+                }
+            }
+        }
+        html
     }
 
     /// What was found so far, by rule, the most frequent first.
