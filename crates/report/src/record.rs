@@ -19,7 +19,7 @@ use crate::bulk;
 use crate::html::Picture;
 
 /// An entry longer than this is not read, so that memory stays bounded.
-const LARGEST: u32 = 64 << 20;
+pub const LARGEST: u32 = 64 << 20;
 
 /// How much is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -187,6 +187,8 @@ pub struct Outcome {
     pub is_error: bool,
     /// What the model was shown.
     pub text: Option<String>,
+    /// What a command wrote to its standard error, which may be in the text or not.
+    pub stderr: Option<String>,
     /// Pictures and documents, described.
     pub media: Vec<String>,
     /// The lines it changed in a file.
@@ -312,6 +314,21 @@ impl<'a> Opened<'a> {
         self.results.binary_search_by_key(&node, |p| p.0).is_ok()
     }
 
+    /// The node whose record shows a node: of a result its call, else itself.
+    pub fn shown_at(&self, node: usize) -> usize {
+        let found = self.results.binary_search_by_key(&node, |p| p.0).ok();
+        found.map_or(node, |at| self.session.calls()[self.results[at].1].node())
+    }
+
+    /// An entry as it stands in the file; of one too long to be held, how long it is.
+    pub fn line(&self, node: usize) -> Result<String, Problem> {
+        let length = self.session.nodes()[node].length;
+        if length > LARGEST {
+            return Ok(format!("{{\"left_out\":\"{length} bytes\"}}"));
+        }
+        Ok(String::from_utf8_lossy(&self.bytes(node)?).trim_end().to_owned())
+    }
+
     /// The first level that shows a node.
     pub fn detail(&self, node: usize) -> Detail {
         match self.session.nodes()[node].role {
@@ -420,6 +437,7 @@ impl<'a> Opened<'a> {
                 number: self.number(node),
                 is_error: self.session.nodes()[node].is_error(),
                 text: None,
+                stderr: None,
                 media: vec![format!("a result of {length} bytes, too large to show")],
                 change: None,
             });
@@ -439,6 +457,7 @@ impl<'a> Opened<'a> {
             number: self.number(node),
             is_error,
             text: result.and_then(Block::result_text).map(|t| t.into_owned()),
+            stderr: entry.tool_result.and_then(stderr),
             media: result.and_then(|r| r.content).map_or_else(Vec::new, |c| media(&Block::list(c))),
             change: change.map(|c| Change {
                 path: c.path,
@@ -460,6 +479,7 @@ impl<'a> Opened<'a> {
                 number: self.number(node),
                 is_error: result.is_some_and(|r| r.is_error),
                 text: result.and_then(Block::result_text).map(|t| t.into_owned()),
+                stderr: entry.tool_result.and_then(stderr),
                 media: Vec::new(),
                 change: None,
             },
@@ -477,6 +497,12 @@ impl<'a> Opened<'a> {
             segment: index.map_or(0, |i| i + 1),
         }
     }
+}
+
+/// What a command wrote to its standard error, as Claude Code noted it apart.
+fn stderr(result: Raw<'_>) -> Option<String> {
+    let text = result.get("stderr")?.text()?;
+    (!text.trim().is_empty()).then(|| text.into_owned())
 }
 
 fn text_of(bytes: &[u8]) -> String {

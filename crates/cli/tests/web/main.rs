@@ -9,6 +9,7 @@ mod hostile;
 mod huge;
 mod kit;
 mod live;
+mod redacted;
 mod safety;
 mod server;
 mod walk;

@@ -28,6 +28,11 @@ pub trait Around {
     /// Changes a record before it is shown: what is secret is taken out.
     fn before(&mut self, _record: &mut Record) {}
 
+    /// An entry as it stands in the file, as far as it may be shown.
+    fn line(&mut self, opened: &Opened<'_>, record: &Record) -> Result<String, Problem> {
+        opened.line(record.node)
+    }
+
     /// The bytes of a picture or document of an entry, for a page that has them in it.
     fn media(&mut self, _of: Holder<'_>, _at: usize) -> Option<Media> {
         None
@@ -62,6 +67,10 @@ pub fn item(
     style: &Style,
     around: &mut dyn Around,
 ) -> Result<(), Problem> {
+    if style.detail == Detail::Raw {
+        let mut nodes = item.nodes().iter();
+        return nodes.try_for_each(|&node| raw(html, opened, node, style, around));
+    }
     let mut records = Vec::new();
     for &node in item.nodes() {
         if let Some(mut record) = opened.record(node)? {
@@ -74,6 +83,37 @@ pub fn item(
         Item::One(_) => records.iter().try_for_each(|record| one(html, record, style, around)),
         Item::Work(_) => stretch(html, &records, style, around),
     }
+}
+
+/// So much of a line is to be seen before it is opened.
+const RAW_WORDS: usize = 120;
+
+/// An entry as it stands in the file, and the subagents that it started.
+fn raw(
+    html: &mut Html,
+    opened: &Opened<'_>,
+    node: usize,
+    style: &Style,
+    around: &mut dyn Around,
+) -> Result<(), Problem> {
+    let record = opened.bare(node);
+    let line = around.line(opened, &record)?;
+    fold(
+        html,
+        &record,
+        "note",
+        false,
+        style,
+        |html| {
+            html.words("b", "", record.role.name());
+            html.words("span", "what", &line[..line.floor_char_boundary(RAW_WORDS)]);
+        },
+        |html| code::output(html, "out", &line),
+    );
+    let calls = opened.session().calls();
+    let first = calls.partition_point(|call| call.node() < node);
+    let mut own = calls[first..].iter().take_while(|call| call.node() == node);
+    own.try_for_each(|call| around.subagents(html, call.key()))
 }
 
 /// Of what nobody knows yet the record itself is shown.
@@ -539,8 +579,13 @@ fn row(
     Ok(())
 }
 
-/// What a call is about, on one line.
+/// What a call is about, on one line; of a command what the model says it is for.
 fn essence(call: &CallRecord, style: &Style) -> String {
+    let input = Raw::new(call.input.as_bytes()).ok();
+    let purpose = || input.filter(|_| call.action == Action::Run)?.string("description");
+    if let Some(purpose) = purpose().filter(|purpose| !purpose.trim().is_empty()) {
+        return purpose.into_owned();
+    }
     let subject = || {
         let subject = call.subject.as_deref()?;
         Some(match call.action {
@@ -620,13 +665,30 @@ fn body(html: &mut Html, call: &CallRecord, style: &Style, around: &mut dyn Arou
 }
 
 fn result(html: &mut Html, outcome: &Outcome) {
-    let Some(text) = outcome.text.as_deref() else { return };
+    let text = outcome.text.as_deref().unwrap_or_default();
+    let (text, errors) = streams(text, outcome.stderr.as_deref());
     if outcome.is_error {
         let rest = text.split_once('\n').filter(|_| outcome.exit_code().is_some());
         let text = words::error_text(rest.map_or(text, |(_, rest)| rest));
-        return code::output(html, "out bad", text);
+        code::output(html, "out bad", text);
+    } else {
+        code::output(html, "out", text);
     }
-    code::output(html, "out", text);
+    if let Some(errors) = errors {
+        html.words("p", "stream", "stderr");
+        code::output(html, "out bad", errors);
+    }
+}
+
+/// What stands in a text, and what was written to standard error and can be told from it.
+fn streams<'o>(text: &'o str, stderr: Option<&'o str>) -> (&'o str, Option<&'o str>) {
+    let Some(stderr) = stderr.map(str::trim_end) else { return (text, None) };
+    match text.trim_end().strip_suffix(stderr) {
+        Some("") => (text, None),
+        Some(rest) => (rest.trim_end(), Some(stderr)),
+        None if text.contains(stderr) => (text, None),
+        None => (text, Some(stderr)),
+    }
 }
 
 fn changed(html: &mut Html, call: &CallRecord, change: &Change, style: &Style) {
@@ -679,14 +741,17 @@ fn todo_list(html: &mut Html, input: Option<Raw<'_>>, text: &str) {
     html.within("ul", "todos", |html| {
         for item in todos.items() {
             // A status is one of three words; what else it may say is no class.
-            let (class, mark) = match item.string("status").as_deref() {
-                Some("completed") => ("done", "\u{2713} "),
-                Some("in_progress") => ("now", "\u{25b8} "),
-                _ => ("", "\u{25cb} "),
+            let status = item.string("status");
+            let (class, mark, odd) = match status.as_deref() {
+                Some("completed") => ("done", "\u{2713} ", None),
+                Some("in_progress") => ("now", "\u{25b8} ", None),
+                Some("pending") | None => ("", "\u{25cb} ", None),
+                Some(other) => ("", "\u{25cb} ", Some(other)),
             };
             html.within("li", class, |html| {
                 html.text(mark);
                 html.text(&item.string("content").unwrap_or_default());
+                odd.iter().for_each(|odd| html.text(&format!(" ({odd})")));
             });
         }
     });

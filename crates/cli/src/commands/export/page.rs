@@ -5,13 +5,13 @@ use std::io::{self, Seek, Write};
 
 use report::export::pack::{Packer, Page, Piece};
 use report::export::plain::{self, Pages};
-use report::html::{Html, Url};
+use report::html::Html;
 use report::page::document::Frame;
 use report::page::outline::{Item, Outline, outline};
 use report::page::record::{self, Around, Holder};
 use report::page::session::{self, Head, PIECE, TurnLine};
-use report::page::{Source as Where, Style, code};
-use report::record::{Detail, Media, Opened, Record};
+use report::page::{Source as Where, Style};
+use report::record::{Media, Opened, Record};
 use report::show::{self, Part};
 use transcript::id::Key;
 use transcript::layout::Problem;
@@ -138,45 +138,12 @@ fn text(
     style: &Style,
 ) -> Result<Html, Problem> {
     let mut html = Html::new();
-    if style.detail == Detail::Raw {
-        for item in &outline.items[items] {
-            item.nodes().iter().try_for_each(|&node| raw(&mut html, walk, opened, node, style))?;
-        }
-    } else {
-        let mut within = Within { walk, opened, links, style };
-        session::piece(&mut html, opened, outline, items, style, &mut within)?;
-    }
+    let mut within = Within { walk, opened, links, style };
+    session::piece(&mut html, opened, outline, items, style, &mut within)?;
     // Text can't look like this: its quotes are escaped.
     walk.tally.cut += html.as_str().matches("<p class=\"cut\">").count();
     Ok(html)
 }
-
-/// An entry as it stands in the file.
-fn raw(
-    html: &mut Html,
-    walk: &mut Walk<'_>,
-    opened: &Opened<'_>,
-    node: usize,
-    style: &Style,
-) -> Result<(), Problem> {
-    let record = opened.bare(node);
-    let line = walk.line(opened, &record)?;
-    walk.tally.records += 1;
-    let id = style.id(record.number, record.offset);
-    let name = record.number.map_or_else(|| "@".into(), |number| format!("#{number}"));
-    html.tag("details").class("row").attr("data-kind", "note").attr("id", &id).with(|html| {
-        html.within("summary", "", |html| {
-            html.words("b", "", record.role.name());
-            html.words("span", "what", &line[..line.floor_char_boundary(RAW_WORDS)]);
-            html.tag("a").class("at").href(&Url::place(&id)).text(&name);
-        });
-        html.within("div", "body", |html| code::output(html, "out", &line));
-    });
-    Ok(())
-}
-
-/// So much of a line is to be seen before it is opened.
-const RAW_WORDS: usize = 120;
 
 /// A walk at one of its sessions.
 struct Within<'w, 'a> {
@@ -202,6 +169,17 @@ impl Around for Within<'_, '_> {
             self.walk.tally.without_media(record);
         }
         self.walk.before(record);
+    }
+
+    fn line(&mut self, opened: &Opened<'_>, record: &Record) -> Result<String, Problem> {
+        self.walk.tally.records += 1;
+        if record.role.is_person()
+            && let Some(mut prompt) = opened.record(record.node)?
+        {
+            self.walk.cover.record(&mut prompt);
+            self.walk.remember(&prompt);
+        }
+        self.walk.line(opened, record)
     }
 
     fn media(&mut self, of: Holder<'_>, at: usize) -> Option<Media> {

@@ -6,13 +6,13 @@ use report::bulk;
 use report::export::markdown::Markdown;
 use report::page::Style;
 use report::page::session::Head;
-use report::record::{CallRecord, Opened, Record};
+use report::record::{CallRecord, LARGEST, Opened, Record};
 use report::show::{self, Part};
 use transcript::layout::Problem;
 use transcript::line::{Line, LineReader};
 use transcript::source::Source;
 
-use super::walk::{LARGEST, Sink, Walk};
+use super::walk::{Sink, Walk};
 use crate::commands::show::viewer::{self, Stage};
 use crate::error::CliError;
 use crate::terminal::format::Clock;
