@@ -70,6 +70,8 @@ pub struct Record {
     pub segment: Option<usize>,
     /// The model that spoke; none for others, and for what Claude Code wrote in its name.
     pub model: Option<String>,
+    /// What was permitted when a person asked (since 2.1.15).
+    pub permission_mode: Option<String>,
     /// The first level that shows it.
     pub detail: Detail,
     /// What it says.
@@ -273,7 +275,29 @@ impl<'a> Opened<'a> {
         let bytes = self.bytes(node)?;
         let entry = Entry::of(&bytes, 0);
         let body = self.body(node, &entry)?;
-        Ok(Some(Record { model: model(&entry), ..self.frame(node, body) }))
+        let permission_mode = permission_mode(&entry);
+        Ok(Some(Record { model: model(&entry), permission_mode, ..self.frame(node, body) }))
+    }
+
+    /// The model that an entry names.
+    pub fn model(&self, node: usize) -> Result<Option<String>, Problem> {
+        self.fact(node, model)
+    }
+
+    /// What was permitted when an entry was written, where it says so.
+    pub fn permission_mode(&self, node: usize) -> Result<Option<String>, Problem> {
+        self.fact(node, permission_mode)
+    }
+
+    fn fact(
+        &self,
+        node: usize,
+        of: impl Fn(&Entry<'_>) -> Option<String>,
+    ) -> Result<Option<String>, Problem> {
+        if self.session.nodes()[node].length > LARGEST {
+            return Ok(None);
+        }
+        Ok(of(&Entry::of(&self.bytes(node)?, 0)))
     }
 
     /// A picture or document of an entry, or of the result of a call in it, by its place in the
@@ -361,6 +385,7 @@ impl<'a> Opened<'a> {
             turn: self.session.turn_of(index).filter(|_| !self.is_tail),
             segment: self.session.segment_of(index).filter(|_| !self.is_tail),
             model: None,
+            permission_mode: None,
             detail: self.detail(index),
             body,
         }
@@ -547,6 +572,12 @@ fn spoken(entry: &Entry<'_>, role: Role) -> (String, Vec<String>) {
 fn model(entry: &Entry<'_>) -> Option<String> {
     let model = entry.message.as_ref()?.model?.text();
     (entry.kind == Kind::Assistant && model != "<synthetic>").then(|| model.into_owned())
+}
+
+/// What was permitted, as a user entry says.
+fn permission_mode(entry: &Entry<'_>) -> Option<String> {
+    let mode = entry.field("permissionMode").filter(|_| entry.kind == Kind::User)?;
+    mode.text().map(|mode| mode.into_owned())
 }
 
 fn answer_parts(entry: &Entry<'_>) -> Vec<Part> {

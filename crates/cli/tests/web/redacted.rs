@@ -63,7 +63,7 @@ fn secrets() -> (Home, Vec<String>) {
             "gitBranch": format!("b-{}", t(8)), "timestamp": format!("2026-01-05T10:00:0{at}.000Z"),
             "message": { "role": kind, "id": format!("m{at}"), "content": content },
         });
-        more.as_object().unwrap().iter().for_each(|(k, v)| line[k] = v.clone());
+        more.as_object().expect("fields").iter().for_each(|(k, v)| line[k] = v.clone());
         text += &format!("{line}\n");
     }
     let note = json!({ "type": "system", "subtype": "x", "content": t(9), "sessionId": ID });

@@ -88,6 +88,8 @@ impl<'r> Cover<'r> {
             return;
         }
         let entry = record.number.map_or(record.offset, u64::from);
+        let names = record.model.iter_mut().chain(&mut record.permission_mode);
+        names.for_each(|name| _ = self.text(name, entry));
         match &mut record.body {
             Body::Prompt { text, beside, media } => {
                 self.text(text, entry);

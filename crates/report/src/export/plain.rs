@@ -82,8 +82,8 @@ impl Pages {
         head: &Head,
         turns: &[TurnLine],
         style: &Style,
-        tally: &Tally,
-        notes: &[String],
+        (tally, notes): (&Tally, &[String]),
+        rest: &Html,
     ) -> Html {
         document(Frame::Plain, &head.title, |html| {
             html.within("main", "session", |html| {
@@ -97,6 +97,7 @@ impl Pages {
                     });
                     html.words("h2", "", &counted(self.items.len(), "page"));
                     html.within("p", "", |html| self.numbers(html));
+                    html.add(rest);
                     pack::foot(html, tally, style, notes);
                 });
                 session::facts(html, head, style);

@@ -8,7 +8,7 @@ use transcript::prompt;
 use transcript::session::Role;
 
 use super::outline::Item;
-use super::{Source, Style, class, code, diff, glyph, language_of, work};
+use super::{Source, Style, class, code, diff, glyph, language_of, listing, work};
 use crate::format::{counted, short_duration, size, thousands};
 use crate::html::markdown::markdown;
 use crate::html::{Html, PDF, Picture, Url};
@@ -59,13 +59,53 @@ impl Around for Alone {
     }
 }
 
+/// The model that spoke last, and what it was permitted: a change of either is told.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Course {
+    model: Option<String>,
+    mode: Option<String>,
+}
+
+impl Course {
+    /// What held before an item of a page.
+    pub fn before(opened: &Opened<'_>, items: &[Item]) -> Result<Self, Problem> {
+        let nodes = opened.session().nodes();
+        let last = |is: fn(Role) -> bool| {
+            let all = items.iter().rev().flat_map(|item| item.nodes().iter().rev());
+            all.copied().find(|&node| is(nodes[node].role))
+        };
+        let mut course = Self::default();
+        if let Some(node) = last(|role| role.is_model()) {
+            course.model = opened.model(node)?;
+        }
+        if let Some(node) = last(|role| role == Role::Prompt) {
+            course.mode = opened.permission_mode(node)?;
+        }
+        Ok(course)
+    }
+
+    /// Writes a band for what changes with a record.
+    fn follow(&mut self, html: &mut Html, record: &Record) {
+        let mut tell = |name: &str, held: &mut Option<String>, now: &Option<String>| {
+            let Some(now) = now else { return };
+            if let Some(before) = held.as_ref().filter(|before| *before != now) {
+                let words = format!("{name}: {before} \u{2192} {now}");
+                html.tag("div").class("band").attr("data-kind", "setting").text(&words);
+            }
+            *held = Some(now.clone());
+        };
+        tell("Permissions", &mut self.mode, &record.permission_mode);
+        tell("Model", &mut self.model, &record.model);
+    }
+}
+
 /// Writes one item of a page.
 pub fn item(
     html: &mut Html,
     opened: &Opened<'_>,
     item: &Item,
     style: &Style,
-    around: &mut dyn Around,
+    (around, course): (&mut dyn Around, &mut Course),
 ) -> Result<(), Problem> {
     if style.detail == Detail::Raw {
         let mut nodes = item.nodes().iter();
@@ -78,6 +118,9 @@ pub fn item(
             around.before(&mut record);
             records.push(record);
         }
+    }
+    if style.detail >= Detail::Conversation {
+        records.iter().for_each(|record| course.follow(html, record));
     }
     match item {
         Item::One(_) => records.iter().try_for_each(|record| one(html, record, style, around)),
@@ -652,7 +695,7 @@ fn body(html: &mut Html, call: &CallRecord, style: &Style, around: &mut dyn Arou
                 false => Vec::new(),
             };
             match chosen.is_empty() {
-                true => result(html, outcome),
+                true => answered(html, call, outcome, style),
                 false => chosen.iter().for_each(|answer| {
                     html.words("p", "chosen", &format!("\u{2192} {answer}"));
                 }),
@@ -661,6 +704,18 @@ fn body(html: &mut Html, call: &CallRecord, style: &Style, around: &mut dyn Arou
         let (node, number) = (outcome.node, outcome.number);
         let of = Holder { node, number, call: Some(&call.tool_use_id) };
         pictures(html, of, &outcome.media, style, around);
+    }
+}
+
+/// What came of a call, as its tool tells it.
+fn answered(html: &mut Html, call: &CallRecord, outcome: &Outcome, style: &Style) {
+    let text = outcome.text.as_deref().filter(|_| !outcome.is_error);
+    match (&*call.tool, text) {
+        ("Read", Some(text)) => {
+            listing::read(html, call.subject.as_deref().unwrap_or_default(), text, style);
+        }
+        ("Grep", Some(text)) => listing::grep(html, text, style),
+        _ => result(html, outcome),
     }
 }
 

@@ -190,6 +190,21 @@ impl<'a> Walk<'a> {
         children
     }
 
+    /// The subagents that no call has led to so far, of a whole session.
+    pub fn rest(&mut self) -> Vec<Child> {
+        if !self.choice.subagents || matches!(self.choice.part, Part::Turns(..)) {
+            return Vec::new();
+        }
+        let known = self.subject.agents();
+        let mut children = Vec::new();
+        for (at, agent) in known.iter().enumerate().filter(|(_, agent)| agent.file.is_some()) {
+            if !std::mem::replace(&mut self.placed[at], true) {
+                children.extend(self.read(agent));
+            }
+        }
+        children
+    }
+
     fn read(&mut self, agent: &Agent) -> Option<Child> {
         let (library, _) = self.subject.known?;
         let file = agent.file?;
@@ -306,9 +321,25 @@ impl Walk<'_> {
         call: Key,
         sink: &mut dyn Sink,
     ) -> Result<(), CliError> {
-        for child in self.children(links, call) {
+        let children = self.children(links, call);
+        self.all(stage, &children, sink)
+    }
+
+    /// Hands the subagents that no call has led to to a sink.
+    pub fn lone(&mut self, stage: Stage<'_>, sink: &mut dyn Sink) -> Result<(), CliError> {
+        let children = self.rest();
+        self.all(stage, &children, sink)
+    }
+
+    fn all(
+        &mut self,
+        stage: Stage<'_>,
+        children: &[Child],
+        sink: &mut dyn Sink,
+    ) -> Result<(), CliError> {
+        for child in children {
             self.depth += 1;
-            let result = self.child(stage, &child, sink);
+            let result = self.child(stage, child, sink);
             self.depth -= 1;
             result?;
         }
