@@ -545,7 +545,8 @@ fn head(work: &Work<'_>, walk: &mut Walk<'_>) -> Head {
     let texts = texts.chain(&mut head.notes).chain(&mut head.prs);
     let files = head.files.iter_mut().map(|(path, ..)| path);
     let commits = head.commits.iter_mut().map(|(_, subject)| subject);
-    texts.chain(files).chain(commits).for_each(|text| _ = cover.text(text, 0));
+    let failed = head.failed.iter_mut().map(|(_, tool)| tool);
+    texts.chain(files).chain(commits).chain(failed).for_each(|text| _ = cover.text(text, 0));
     head.bytes = walk.subject.bytes();
     if let Some(used) = work.used.get(&head.id) {
         head.usage = usage_words(&used.totals);

@@ -256,7 +256,7 @@ pub fn page(desk: &Desk, id: &str, look: &Look) -> Reply {
                 .attr("id", "text")
                 .attr("data-source", "served")
                 .with(|html| html.add(&text));
-            session::facts(html, &head, &view.style);
+            session::facts(html, &head, &view.style, session::here);
         });
     });
     Ok(html.into())
@@ -268,7 +268,8 @@ pub fn facts(desk: &Desk, id: &str, look: &Look) -> Reply {
     let mut head = head(&open);
     used(desk, &open, &mut head)?;
     let mut html = Html::new();
-    session::bare_facts(&mut html, &head, &style(&open, look.detail(), String::new()));
+    let style = style(&open, look.detail(), String::new());
+    session::bare_facts(&mut html, &head, &style, session::here);
     Ok(html.into())
 }
 

@@ -70,7 +70,7 @@ impl Page<'_> {
                 }
                 foot(html, self.tally, self.style, self.notes);
             });
-            session::facts(html, self.head, self.style);
+            session::facts(html, self.head, self.style, session::here);
         });
     }
 

@@ -15,17 +15,20 @@ pub fn read(html: &mut Html, path: &str, text: &str, style: &Style) {
         return code::output(html, "out", text);
     }
     let rest = all[lines.len()..].join("\n");
-    code::numbered(html, coloured(path, style), &lines);
+    code::numbered(html, coloured(path, &lines, style), &lines);
     if !rest.trim().is_empty() {
         code::output(html, "out", rest.trim_start_matches('\n'));
     }
 }
 
+/// More lines than this have no colours: each is an element, and a page has many files.
+const COLOURED: usize = 40;
+
 /// The language of a file, where there is room for its colours: a file to be handed on is small.
-fn coloured(path: &str, style: &Style) -> &'static str {
+fn coloured(path: &str, lines: &[Line<'_>], style: &Style) -> &'static str {
     match style.source {
-        Source::Served { .. } => language_of(path),
-        Source::File { .. } => "",
+        Source::Served { .. } if lines.len() <= COLOURED => language_of(path),
+        _ => "",
     }
 }
 
@@ -59,7 +62,7 @@ fn group(html: &mut Html, found: &Found<'_>, style: &Style) {
         html.text(" \u{b7} ");
         html.text(&counted(found.hits, "line"));
     });
-    code::numbered(html, coloured(found.path, style), &found.lines);
+    code::numbered(html, coloured(found.path, &found.lines, style), &found.lines);
 }
 
 /// The lines by their files; nothing if some can't be told apart.

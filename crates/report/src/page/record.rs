@@ -731,7 +731,8 @@ fn result(html: &mut Html, outcome: &Outcome) {
     }
     if let Some(errors) = errors {
         html.words("p", "stream", "stderr");
-        code::output(html, "out bad", errors);
+        let class = if outcome.is_error { "out bad" } else { "out" };
+        code::output(html, class, errors);
     }
 }
 

@@ -64,6 +64,8 @@ pub struct Head {
     pub commits: Vec<(String, String)>,
     /// Pull requests.
     pub prs: Vec<String>,
+    /// Calls that failed: the entry, and the tool.
+    pub failed: Vec<(u32, String)>,
     /// The entries that write a list of todos.
     pub todos: Vec<u32>,
     /// Subagents: id, and what each was for.
@@ -89,7 +91,13 @@ impl Head {
         });
         let todos = session.own_calls().filter(|call| session.tool(call) == "TodoWrite");
         let todos = todos.map(|call| session.nodes()[call.node()].number).collect();
+        let failed = session.errors().into_iter().map(|(result, call)| {
+            let node = call.map_or(result, |call| call.node());
+            let tool = call.map_or("", |call| session.tool(call));
+            (session.nodes()[node].number, crate::words::tool_name(tool))
+        });
         Self {
+            failed: failed.collect(),
             todos,
             id: session.id().map_or_else(String::new, |id| id.to_string()),
             title: session.title().map_or_else(|| "(no title)".into(), |(title, _)| title.into()),
@@ -369,19 +377,24 @@ fn numbers(html: &mut Html, head: &Head, style: &Style) {
     }
 }
 
-/// The right margin.
-pub fn facts(html: &mut Html, head: &Head, style: &Style) {
+/// Where an entry is, for a page that has all of them.
+pub fn here(entry: u32) -> Option<Url> {
+    Some(Url::place(&format!("e{entry}")))
+}
+
+/// The right margin; `place` says where an entry is.
+pub fn facts(html: &mut Html, head: &Head, style: &Style, place: impl Fn(u32) -> Option<Url>) {
     let aside = html.tag("aside").attr("aria-label", "Facts").attr("id", "facts");
     let todos: Vec<String> = head.todos.iter().map(u32::to_string).collect();
     let aside = match todos.is_empty() {
         true => aside,
         false => aside.attr("data-todos", &todos.join(" ")),
     };
-    aside.with(|html| bare_facts(html, head, style));
+    aside.with(|html| bare_facts(html, head, style, place));
 }
 
 /// What stands in the right margin.
-pub fn bare_facts(html: &mut Html, head: &Head, style: &Style) {
+pub fn bare_facts(html: &mut Html, head: &Head, style: &Style, place: impl Fn(u32) -> Option<Url>) {
     chart::line(html, "Context", &head.context, &head.compactions, |value| {
         format!("{} tokens", thousands(value as u64))
     });
@@ -407,6 +420,13 @@ pub fn bare_facts(html: &mut Html, head: &Head, style: &Style) {
                 html.tag("a").href(&Url::path(&["s", session, "a", id])).text(task);
             }
             Source::File { .. } => html.text(task),
+        });
+        list(html, "Errors", &head.failed, |html, (entry, tool)| {
+            let words = format!("{tool} #{entry}");
+            match place(*entry) {
+                Some(url) => html.tag("a").href(&url).text(&words),
+                None => html.text(&words),
+            }
         });
         list(html, "Commits", &head.commits, |html, (hash, subject)| {
             html.words("code", "", hash.get(..8).unwrap_or(hash));

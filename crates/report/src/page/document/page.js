@@ -704,6 +704,10 @@ if (main) {
   main.dataset.sheet = "";
   const sheet = make("button", { type: "button", id: "sheet", textContent: "Turns", onclick: () => { main.dataset.sheet = main.dataset.sheet ? "" : "open"; } });
   document.body.append(sheet);
+  // The right margin can be closed, and stays so.
+  main.dataset.facts = memory.get("facts") ?? "";
+  const close = make("button", { type: "button", id: "close", textContent: "Facts", title: "Show or hide the facts", onclick: () => { main.dataset.facts = main.dataset.facts ? "" : "closed"; memory.set("facts", main.dataset.facts); } });
+  if ($("#facts")) $("header.head", column)?.prepend(close);
   if (!isFile) $("#state")?.after(make("button", { type: "button", id: "follow", textContent: "Follow", title: "Stay at the end (.)", onclick: () => follow(!isFollowing) }));
   $(".turns")?.addEventListener("click", () => { main.dataset.sheet = ""; });
   $("#filter")?.addEventListener("input", (event) => filterTurns(event.target.value));
@@ -712,7 +716,7 @@ if (main) {
   if (location.hash.length > 1) reveal(decodeURIComponent(location.hash.slice(1)));
   else if (place) scrollTo({ top: Number(place) });
   if (wanted) { openFind(); $("input", bar).value = wanted; find(wanted).then(() => { mark(); }); }
-  if (!isFile) fetch(address("/facts")).then((answer) => (answer.ok ? answer.text() : "")).then((html) => { if (html) markup($("#facts"), html); });
+  if (!isFile) fetch(address("/facts")).then((answer) => (answer.ok ? answer.text() : "")).then((html) => { if (html) markup($("#facts"), html); seen(); });
   seen();
   document.documentElement.dataset.ready = performance.now().toFixed(0);
 }
