@@ -32,9 +32,10 @@ impl Builder {
         let reader = LineReader::new(input, self.consumed());
         let queue = Mutex::new(Queue { reader, given: 0, problem: None });
         let turn = Mutex::new(Turn { builder: self, next: 0, is_lost: false });
-        let share = Share { turn, passed: Condvar::new() };
+        let passed: Vec<_> = (0..cores + WAITING).map(|_| Condvar::new()).collect();
+        let share = Share { turn, passed };
         std::thread::scope(|scope| {
-            for _ in 0..cores + WAITING {
+            for _ in &share.passed {
                 scope.spawn(|| share.work(&queue));
             }
         });
@@ -78,7 +79,9 @@ struct Turn<'b> {
 
 struct Share<'b> {
     turn: Mutex<Turn<'b>>,
-    passed: Condvar,
+    /// One for each that reads: no two of the batches at hand have the same, so a turn that is
+    /// passed on wakes the one it is for and nobody else.
+    passed: Vec<Condvar>,
 }
 
 impl Share<'_> {
@@ -95,10 +98,14 @@ impl Share<'_> {
     fn in_turn(&self, number: u64, give: impl FnOnce(&mut Builder)) {
         let turn = self.turn.lock().expect("no reader panics");
         let waits = |turn: &mut Turn<'_>| turn.next != number && !turn.is_lost;
-        let mut turn = self.passed.wait_while(turn, waits).expect("no reader panics");
+        let mut turn = self.passed(number).wait_while(turn, waits).expect("no reader panics");
         give(turn.builder);
         turn.next = number + 1;
-        self.passed.notify_all();
+        self.passed(number + 1).notify_one();
+    }
+
+    fn passed(&self, number: u64) -> &Condvar {
+        &self.passed[(number % self.passed.len() as u64) as usize]
     }
 }
 
@@ -111,7 +118,7 @@ impl Drop for Guard<'_, '_> {
             if let Ok(mut turn) = self.0.turn.lock() {
                 turn.is_lost = true;
             }
-            self.0.passed.notify_all();
+            self.0.passed.iter().for_each(Condvar::notify_one);
         }
     }
 }
