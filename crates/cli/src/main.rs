@@ -11,6 +11,7 @@ mod ghosts;
 mod home;
 mod ledger;
 mod live;
+mod memory;
 mod name;
 mod read;
 mod retention;
@@ -33,6 +34,7 @@ use crate::run::Run;
 use crate::terminal::format::Clock;
 
 fn main() -> ExitCode {
+    memory::bound();
     let Args { global, command } = Args::parse();
     let mut run = Run::new(global, Environment::read(), Clock { now: Zoned::now() });
     let result = commands::run(&command, &mut run);

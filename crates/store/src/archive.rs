@@ -39,6 +39,7 @@ use error::At;
 pub(crate) use error::is_out_of_room;
 pub use hash::Hash;
 pub(crate) use open::connect_read;
+pub use pack::Room;
 pub use read::Content;
 pub use row::path_of;
 pub use row::{Ending, FileId, FileRow, GenerationId, GenerationRow, Known, PackId, Stat};

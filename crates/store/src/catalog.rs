@@ -31,7 +31,7 @@ pub use row::{CommitRow, FileRow, PrRow, SessionRow, TouchRow, rows};
 pub use shape::{Places, Shape, Spot};
 
 /// What the tables mean. Raised with every change to them or to what is read from the files.
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 
 const SCHEMA: &str = include_str!("catalog/schema.sql");
 
@@ -201,8 +201,14 @@ impl Catalog {
 
     /// What is known of a transcript, to be read on.
     pub fn state(&self, file: FileId) -> Result<Option<Builder>, CatalogError> {
-        let state = self.bytes("SELECT state FROM transcript WHERE file = ?1", file)?;
-        let state = state.and_then(|state| zstd::decode_all(&*state).ok());
+        let sql = "SELECT data FROM state WHERE file = ?1 ORDER BY part";
+        let read = || {
+            let mut rows = self.db.prepare_cached(sql)?;
+            let parts = rows.query_map([file], |row| row.get(0))?;
+            parts.collect::<rusqlite::Result<Vec<Vec<u8>>>>()
+        };
+        let parts = read().map_err(self.failed())?;
+        let state = zstd::decode_all(&*parts.concat()).ok();
         Ok(state.and_then(|state| Builder::load(&state)))
     }
 
@@ -352,12 +358,57 @@ impl Catalog {
 /// What `write` writes, compressed. It is never whole in memory: of a long file it is as long as
 /// what is known of the file.
 pub fn packed(write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) -> Vec<u8> {
-    let pack = || {
-        let mut out = BufWriter::new(zstd::Encoder::new(Vec::new(), 3)?);
-        write(&mut out)?;
-        out.into_inner().map_err(io::IntoInnerError::into_error)?.finish()
-    };
-    pack().expect("memory takes everything")
+    packed_to(Vec::new(), write).expect("memory takes everything")
+}
+
+fn packed_to<W: io::Write>(
+    out: W,
+    write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>,
+) -> io::Result<W> {
+    let mut out = BufWriter::new(zstd::Encoder::new(out, 3)?);
+    write(&mut out)?;
+    out.into_inner().map_err(io::IntoInnerError::into_error)?.finish()
+}
+
+/// As [`packed`], given away in parts for [`Writer::state`]; gives how many.
+pub fn packed_parts(
+    write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>,
+    give: impl FnMut(usize, Vec<u8>),
+) -> usize {
+    let parts = Parts { held: Vec::new(), given: 0, give };
+    let mut parts = packed_to(parts, write).expect("parts take everything");
+    parts.give();
+    parts.given
+}
+
+/// Bytes that are given away a megabyte at a time.
+struct Parts<G> {
+    held: Vec<u8>,
+    given: usize,
+    give: G,
+}
+
+impl<G: FnMut(usize, Vec<u8>)> Parts<G> {
+    const SIZE: usize = 1 << 20;
+
+    fn give(&mut self) {
+        (self.give)(self.given, std::mem::take(&mut self.held));
+        self.given += 1;
+    }
+}
+
+impl<G: FnMut(usize, Vec<u8>)> io::Write for Parts<G> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.held.extend_from_slice(bytes);
+        if self.held.len() >= Self::SIZE {
+            self.give();
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// What [`packed`] made of claims. What the decoder needs is made once for many.
@@ -386,8 +437,8 @@ pub struct Transcript {
     pub size: u64,
     /// What it claims, compressed.
     pub claims: Vec<u8>,
-    /// What to read on with, compressed.
-    pub state: Vec<u8>,
+    /// How many parts what to read on with has; see [`Writer::state`].
+    pub parts: usize,
     /// Its card.
     pub card: Vec<u8>,
     /// Where its entries stand.
@@ -431,7 +482,7 @@ impl Writer<'_> {
 
     /// A file is no transcript any more.
     pub fn forget(&self, file: FileId) -> Result<(), CatalogError> {
-        for table in ["transcript", "touch", "commit_made", "pr"] {
+        for table in ["transcript", "state", "touch", "commit_made", "pr"] {
             self.run(&format!("DELETE FROM {table} WHERE file = ?1"), [file])?;
         }
         let sql = "UPDATE file SET session = NULL, is_side = 0, has_copies = 0, shape = NULL
@@ -452,13 +503,22 @@ impl Writer<'_> {
         self.run(sql, params![generation, file, size as i64, data]).map(drop)
     }
 
+    /// A part of what to read a transcript on with, as [`packed_parts`] gave it. It holds only
+    /// together with the others and with [`Writer::transcript`].
+    pub fn state(&self, file: FileId, part: usize, data: &[u8]) -> Result<(), CatalogError> {
+        let sql = "INSERT INTO state (file, part, data) VALUES (?1, ?2, ?3)
+            ON CONFLICT (file, part) DO UPDATE SET data = ?3";
+        self.run(sql, params![file, part as i64, data]).map(drop)
+    }
+
     /// What a transcript says. Of a file that grew most rows are what they were, but not all: what
     /// it says later may change what counts of what it said before.
     pub fn transcript(&self, read: &Transcript) -> Result<(), CatalogError> {
-        let sql = "INSERT INTO transcript (file, places, card, state)
-            VALUES (?1, ?2, ?3, ?4) ON CONFLICT (file)
-            DO UPDATE SET places = ?2, card = ?3, state = ?4";
-        self.run(sql, params![read.file, read.places, read.card, read.state])?;
+        let sql = "INSERT INTO transcript (file, places, card) VALUES (?1, ?2, ?3)
+            ON CONFLICT (file) DO UPDATE SET places = ?2, card = ?3";
+        self.run(sql, params![read.file, read.places, read.card])?;
+        let sql = "DELETE FROM state WHERE file = ?1 AND part >= ?2";
+        self.run(sql, params![read.file, read.parts as i64])?;
         let sql = "UPDATE file SET shape = ?2 WHERE id = ?1";
         self.run(sql, params![read.file, read.shape])?;
         self.claims(read.file, read.generation, read.size, &read.claims)?;

@@ -233,11 +233,14 @@ pub fn sync(
     let mut archive = store.archive(Access::Write)?;
     let patience = Patience::new(store, options)?;
     let walked = walked(homes);
-    let mut work = keep::Work::new(&archive, &walked, options, store.has_debug_logs(), &patience)?;
-    watch.begin(work.files(), work.bytes());
-    let is_idle = work.is_idle();
-    work.run(&mut archive, watch)?;
-    let keep::Work { rows, mut report, problems, .. } = work;
+    let (rows, mut report, problems, is_idle) = {
+        let debug_logs = store.has_debug_logs();
+        let mut work = keep::Work::new(&archive, &walked, options, debug_logs, &patience)?;
+        watch.begin(work.files(), work.bytes());
+        let is_idle = work.is_idle();
+        work.run(&mut archive, watch)?;
+        (work.rows, work.report, work.problems, is_idle)
+    };
     if !report.is_stopped {
         let rows = if is_idle { rows } else { archive.files()? };
         let mut derive =

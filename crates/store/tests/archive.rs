@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use rusqlite::Connection;
 use store::archive::{
     Access, Archive, ArchiveError, Edge, Effort, Ending, FileId, GenerationId, Hash, PackBuilder,
-    Stat,
+    Room, Stat,
 };
 use transcript::time::Time;
 
@@ -43,7 +43,7 @@ fn grow(archive: &mut Archive, generation: GenerationId, mut bytes: &[u8], limit
         let taken = builder.add(3, offset, bytes);
         assert!(taken > 0);
         (offset, bytes) = (offset + taken as u64, &bytes[taken..]);
-        batch.insert(&builder.encode(1), |_| generation).expect("goes in");
+        batch.insert(&builder.encode(1, &mut Room::default()), |_| generation).expect("goes in");
     }
     batch.commit().expect("lasts");
 }
@@ -188,7 +188,7 @@ fn a_reader_reads_while_another_writes() {
     let mut batch = archive.batch().expect("begins");
     let mut builder = PackBuilder::default();
     builder.add(0, 4, b"two");
-    batch.insert(&builder.encode(1), |_| generation).expect("goes in");
+    batch.insert(&builder.encode(1, &mut Room::default()), |_| generation).expect("goes in");
     assert_eq!(whole(&reader, generation), b"one ");
     batch.commit().expect("lasts");
     assert_eq!(whole(&reader, generation), b"one two");

@@ -9,6 +9,7 @@ use transcript::layout;
 use transcript::time::Time;
 
 use crate::error::{Answer, CliError};
+use crate::memory;
 use crate::run::Run;
 use crate::terminal::format::{count, counted, size};
 use crate::terminal::progress::Progress;
@@ -116,6 +117,7 @@ pub struct Bar {
 
 impl Watch for Bar {
     fn begin(&self, files: usize, bytes: u64) {
+        memory::give_back();
         if let Ok(mut progress) = self.progress.lock() {
             *progress = Some(Progress::new(self.quiet, files, bytes));
         }

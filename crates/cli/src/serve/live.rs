@@ -18,6 +18,7 @@ use super::Held;
 use super::desk::Desk;
 use crate::commands::sync::{homes, now};
 use crate::live::Live;
+use crate::memory;
 
 /// A proxy or a laptop that sleeps would else take the stream for dead.
 const STILL_THERE: Duration = Duration::from_secs(20);
@@ -89,6 +90,7 @@ struct Teller<'a> {
 
 impl Watch for Teller<'_> {
     fn begin(&self, _: usize, bytes: u64) {
+        memory::give_back();
         self.desk.sync.done.store(0, Ordering::Relaxed);
         self.desk.sync.all.store(bytes, Ordering::Relaxed);
         self.desk.news.send_modify(|number| *number += 1);

@@ -2,7 +2,7 @@
 //! writes.
 
 use super::Hash;
-use super::pack::{self, Encoded, MAX_RAW};
+use super::pack::{self, Encoded, MAX_RAW, Room};
 
 /// How many raw bytes a pack of a sync holds: the smallest that beats `zstd -3 --long` over
 /// everything, since reading one entry decodes a whole pack.
@@ -130,7 +130,7 @@ impl PackBuilder {
     }
 
     /// Compresses it. This is the work of a sync.
-    pub fn encode(self, level: i32) -> EncodedPack {
+    pub fn encode(self, level: i32, room: &mut Room) -> EncodedPack {
         let piece = |span: &Span| {
             let bytes = &self.raw[span.start..span.start + span.length];
             NewPiece {
@@ -143,7 +143,7 @@ impl PackBuilder {
                 tail: last(bytes).into(),
             }
         };
-        EncodedPack::new(&self.raw, level, self.spans.iter().map(piece).collect())
+        EncodedPack::new(&self.raw, level, room, self.spans.iter().map(piece).collect())
     }
 }
 
@@ -158,8 +158,8 @@ pub struct EncodedPack {
 }
 
 impl EncodedPack {
-    pub(super) fn new(raw: &[u8], level: i32, pieces: Vec<NewPiece>) -> Self {
-        let (hash, encoded) = (Hash::of(raw), pack::encode(raw, level));
+    pub(super) fn new(raw: &[u8], level: i32, room: &mut Room, pieces: Vec<NewPiece>) -> Self {
+        let (hash, encoded) = (Hash::of(raw), pack::encode(raw, level, room));
         Self { raw: raw.len(), hash, level, encoded, pieces }
     }
 

@@ -15,6 +15,7 @@ use rusqlite::params;
 
 use super::build::EncodedPack;
 use super::error::{ArchiveError, At};
+use super::pack::Room;
 use super::{Archive, Batch, GenerationId, Hash, PACK_SIZE, PackId, Progress, SYNC_LEVEL};
 use plan::Extent;
 
@@ -126,7 +127,7 @@ impl Archive {
             }
         }
         let encode = |job: Job| {
-            let pack = EncodedPack::new(&job.raw, level, Vec::new());
+            let pack = EncodedPack::new(&job.raw, level, &mut Room::default(), Vec::new());
             (job, pack)
         };
         Ok(gathered.into_par_iter().map(encode).collect())

@@ -67,14 +67,24 @@ pub struct Encoded {
     pub payloads: Vec<Payload>,
 }
 
+/// Memory for encoding, used again from pack to pack: the system has to clear what is taken anew.
+#[derive(Default)]
+pub struct Room {
+    streams: Streams,
+    joined: Vec<u8>,
+    packed: Vec<u8>,
+    /// Compressors without and with long-distance matching.
+    compressors: [Option<Compressor<'static>>; 2],
+}
+
 /// Encodes at most [`MAX_RAW`] bytes at a level of zstd.
 ///
 /// # Panics
 /// If `raw` is longer.
-pub fn encode(raw: &[u8], level: i32) -> Encoded {
+pub fn encode(raw: &[u8], level: i32, room: &mut Room) -> Encoded {
     assert!(raw.len() <= MAX_RAW, "packs are cut before they are this large");
     let mut found: Vec<(Hash, Vec<u8>)> = Vec::new();
-    let streams = strip(raw, |bytes| {
+    let streams = strip(raw, std::mem::take(&mut room.streams), |bytes| {
         let hash = Hash::of(&bytes);
         if found.iter().all(|(known, _)| *known != hash) {
             found.push((hash, bytes));
@@ -82,22 +92,25 @@ pub fn encode(raw: &[u8], level: i32) -> Encoded {
         hash
     });
     let bytes_of = |hash: &Hash| found.iter().find(|(h, _)| h == hash).map(|(_, b)| b.clone());
-    if join(&streams, raw.len(), Vec::new(), bytes_of).as_deref() != Ok(raw) {
-        return Encoded { data: encode_plain(raw, level), payloads: Vec::new() };
-    }
+    room.joined = match join(&streams, raw.len(), std::mem::take(&mut room.joined), bytes_of) {
+        Ok(joined) if joined == raw => joined,
+        _ => return Encoded { data: encode_plain(raw, level, room), payloads: Vec::new() },
+    };
     let mut data = vec![STRIPPED];
     write_varint(raw.len() as u64, &mut data);
     for stream in streams.parts() {
-        write_part(stream, level, &mut data);
+        write_part(stream, level, room, &mut data);
     }
-    let payloads = found.into_iter().map(|(hash, bytes)| payload(hash, &bytes, level)).collect();
+    room.streams = streams;
+    let payloads = found.into_iter();
+    let payloads = payloads.map(|(hash, bytes)| payload(hash, &bytes, level, room)).collect();
     Encoded { data, payloads }
 }
 
-fn encode_plain(raw: &[u8], level: i32) -> Vec<u8> {
+fn encode_plain(raw: &[u8], level: i32, room: &mut Room) -> Vec<u8> {
     let mut data = vec![PLAIN];
     write_varint(raw.len() as u64, &mut data);
-    write_part(raw, level, &mut data);
+    write_part(raw, level, room, &mut data);
     data
 }
 
@@ -146,9 +159,9 @@ pub fn payloads_of(mut data: &[u8]) -> Result<Vec<Hash>, DecodeError> {
     Ok(hashes.as_chunks().0.iter().map(|hash| Hash(*hash)).collect())
 }
 
-fn payload(hash: Hash, bytes: &[u8], level: i32) -> Payload {
+fn payload(hash: Hash, bytes: &[u8], level: i32, room: &mut Room) -> Payload {
     let mut data = Vec::new();
-    write_part(bytes, level, &mut data);
+    write_part(bytes, level, room, &mut data);
     Payload { hash, raw: bytes.len(), data }
 }
 
@@ -165,11 +178,11 @@ struct Head {
     stored: usize,
 }
 
-fn write_part(bytes: &[u8], level: i32, out: &mut Vec<u8>) {
-    let compressed = compress(bytes, level);
+fn write_part(bytes: &[u8], level: i32, room: &mut Room, out: &mut Vec<u8>) {
+    let compressed = compress(bytes, level, room);
     // What hardly shrinks is faster to read as it is: images, ids, signatures.
     let worth = compressed.filter(|c| c.len() < bytes.len() - bytes.len() / 50);
-    let stored = worth.as_deref().unwrap_or(bytes);
+    let stored = worth.unwrap_or(bytes);
     write_varint(bytes.len() as u64, out);
     write_varint(stored.len() as u64, out);
     out.extend_from_slice(stored);
@@ -203,14 +216,19 @@ fn read_size(data: &mut &[u8], most: usize) -> Result<usize, DecodeError> {
 }
 
 /// `None` if zstd can't (no memory): the bytes are kept as they are then.
-fn compress(bytes: &[u8], level: i32) -> Option<Vec<u8>> {
+fn compress<'r>(bytes: &[u8], level: i32, room: &'r mut Room) -> Option<&'r [u8]> {
     if bytes.len() < MIN_COMPRESSED {
         return None;
     }
-    let mut writer = Compressor::new(level).ok()?;
+    let is_long = bytes.len() >= MIN_LONG_DISTANCE;
+    let writer = match &mut room.compressors[usize::from(is_long)] {
+        Some(writer) => writer,
+        none => none.insert(Compressor::new(level).ok()?),
+    };
+    writer.set_compression_level(level).ok()?;
     writer.set_parameter(CParameter::ChecksumFlag(false)).ok()?;
     writer.set_parameter(CParameter::ContentSizeFlag(true)).ok()?;
-    if bytes.len() >= MIN_LONG_DISTANCE {
+    if is_long {
         let window = bytes.len().next_power_of_two().ilog2();
         writer.set_parameter(CParameter::WindowLog(window)).ok()?;
         writer.set_parameter(CParameter::EnableLongDistanceMatching(true)).ok()?;
@@ -218,7 +236,10 @@ fn compress(bytes: &[u8], level: i32) -> Option<Vec<u8>> {
             writer.set_parameter(CParameter::ChainLog(HIGH_CHAIN)).ok()?;
         }
     }
-    writer.compress(bytes).ok()
+    room.packed.clear();
+    room.packed.reserve(zstd::zstd_safe::compress_bound(bytes.len()));
+    writer.compress_to_buffer(bytes, &mut room.packed).ok()?;
+    Some(&room.packed)
 }
 
 #[cfg(test)]

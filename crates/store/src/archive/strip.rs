@@ -74,14 +74,16 @@ impl Streams {
     }
 }
 
-/// Takes `raw` apart; gives the decoded bytes of long base64 to `payload`, which answers with
-/// their hash.
-pub fn strip(raw: &[u8], payload: impl FnMut(Vec<u8>) -> Hash) -> Streams {
+/// Takes `raw` apart, in the memory of `out`; gives the decoded bytes of long base64 to `payload`,
+/// which answers with their hash.
+pub fn strip(raw: &[u8], mut out: Streams, payload: impl FnMut(Vec<u8>) -> Hash) -> Streams {
+    out.parts_mut().into_iter().for_each(Vec::clear);
+    out.main.reserve(raw.len());
     let mut stripper = Stripper {
         raw,
         done: 0,
         has_control: has_control(raw),
-        out: Streams { main: Vec::with_capacity(raw.len()), ..Streams::default() },
+        out,
         ids: IdWriter::default(),
         times: TimeWriter::default(),
         payload,

@@ -19,13 +19,20 @@ CREATE TABLE IF NOT EXISTS file (
     shape BLOB
 );
 
--- What reading a transcript left: see `Places::save`, `Card::save`, `Builder::save`. The longest
--- comes last: what stands behind it is found by reading all of it.
+-- What reading a transcript left: see `Places::save` and `Card::save`.
 CREATE TABLE IF NOT EXISTS transcript (
     file INTEGER PRIMARY KEY,
     places BLOB NOT NULL,
-    card BLOB NOT NULL,
-    state BLOB NOT NULL
+    card BLOB NOT NULL
+);
+
+-- What to read a transcript on with: see `Builder::save`. In parts, since a row is held in memory
+-- more than once while it is written, and of a file of a gigabyte this is twenty megabytes.
+CREATE TABLE IF NOT EXISTS state (
+    file INTEGER NOT NULL,
+    part INTEGER NOT NULL,
+    data BLOB NOT NULL,
+    PRIMARY KEY (file, part)
 );
 
 -- What each life of a transcript claims was used: see `Claims::save`. What was once claimed stays,

@@ -37,6 +37,8 @@ struct OwnedDoc {
 enum Said {
     /// Words of a file, `true` before the first if what the index has of it is wrong.
     Docs(i64, bool, Vec<OwnedDoc>),
+    /// A part of what is known of a file.
+    State(i64, usize, Vec<u8>),
     /// A file of the list has been read.
     Done(usize, Option<Box<Transcript>>),
     /// It could not be.
@@ -185,7 +187,7 @@ fn read_all(
     let next = AtomicUsize::new(0);
     let threads = rayon::current_num_threads().min(todo.len()).max(1);
     std::thread::scope(|scope| {
-        let (say, hear) = mpsc::sync_channel::<Said>(8);
+        let (say, hear) = mpsc::sync_channel::<Said>(4);
         for _ in 0..threads {
             let (say, next) = (say.clone(), &next);
             scope.spawn(move || {
@@ -210,6 +212,8 @@ fn listen(
 ) -> Result<(), SyncError> {
     let mut write = catalog.write()?;
     let mut since = 0;
+    // Files of which parts are written, but not all: nothing is committed meanwhile.
+    let mut open = 0;
     for said in hear {
         match said {
             Said::Docs(file, is_first, docs) => {
@@ -220,11 +224,16 @@ fn listen(
                     writer.add(doc.of(file))?;
                 }
             }
+            Said::State(file, part, data) => {
+                open += usize::from(part == 0);
+                write.state(file, part, &data)?;
+            }
             Said::Done(at, read) => {
                 let Todo { row, read_as, is_forgotten, .. } = &todo[at];
                 write.file(row.file.0, row.generation.0, row.size, read_as.as_deref())?;
                 if let Some(transcript) = read {
                     write.transcript(&transcript)?;
+                    open -= 1;
                     report.read += 1;
                 } else if *is_forgotten {
                     write.forget(row.file.0)?;
@@ -232,7 +241,7 @@ fn listen(
                 }
                 watch.step(1, row.size);
                 since += row.size;
-                if since >= COMMIT {
+                if since >= COMMIT && open == 0 {
                     let edition = write.commit()?;
                     writer.commit(edition)?;
                     write = catalog.write()?;
@@ -305,6 +314,7 @@ fn read(
     let mut turn = builder.nodes().iter().filter(|node| is_prompt(node)).count() as u32;
     let mut parcel = Parcel { file, is_first: !is_grown, docs: Vec::new(), size: 0, say };
     let (from, rel) = (builder.consumed(), todo.rel());
+    builder.expect(todo.row.size.saturating_sub(from));
     let content = archive.content_from(todo.row.generation, from);
     let mut lines = LineReader::new(content, from);
     let spills = text::Spills::of(archive, &todo.row);
@@ -339,7 +349,8 @@ fn read(
         let claims = claims;
         catalog::packed(|out| claims.save(out))
     };
-    let state = catalog::packed(|out| builder.save(out));
+    let give = |part, data| drop(say.send(Said::State(file, part, data)));
+    let parts = catalog::packed_parts(|out| builder.save(out), give);
     let found = found(&rel, todo.row.size);
     let session = builder.finish(&Options { stem: found.stem(), copies: None });
     let (touches, commits, prs) = catalog::rows(&session);
@@ -351,7 +362,7 @@ fn read(
         generation,
         size,
         claims,
-        state,
+        parts,
         card,
         shape,
         places,

@@ -20,7 +20,7 @@ use super::{Options, Patience, Report, SyncError, Walked, Watch, glance};
 use crate::archive::path_of;
 use crate::archive::{
     Access, Archive, ArchiveError, Batch, EDGE, EncodedPack, Ending, FileId, FileRow, GenerationId,
-    PackBuilder, SYNC_LEVEL, Stat,
+    PackBuilder, Room, SYNC_LEVEL, Stat,
 };
 use crate::folder::Store;
 
@@ -352,6 +352,8 @@ struct Packer {
     generations: Vec<GenerationId>,
     open: PackBuilder,
     full: VecDeque<mpsc::Receiver<EncodedPack>>,
+    /// For those that encode, as many as do at once.
+    rooms: Arc<Mutex<Vec<Room>>>,
     since_commit: u64,
 }
 
@@ -386,9 +388,15 @@ impl Packer {
     fn close(&mut self) {
         let pack = std::mem::take(&mut self.open);
         let (say, hear) = mpsc::sync_channel(1);
+        let rooms = self.rooms.clone();
         rayon::spawn(move || {
+            let room = rooms.lock().ok().and_then(|mut rooms| rooms.pop());
+            let mut room = room.unwrap_or_default();
             // Nobody listens any more if writing has failed.
-            let _ = say.send(pack.encode(SYNC_LEVEL));
+            let _ = say.send(pack.encode(SYNC_LEVEL, &mut room));
+            if let Ok(mut rooms) = rooms.lock() {
+                rooms.push(room);
+            }
         });
         self.full.push_back(hear);
     }

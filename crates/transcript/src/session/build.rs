@@ -123,7 +123,7 @@ impl Builder {
 
     /// Makes room for what so many bytes may hold: tables that grow are filled again each time.
     /// Room that nothing is put into costs nothing.
-    pub(crate) fn expect(&mut self, bytes: u64) {
+    pub fn expect(&mut self, bytes: u64) {
         let entries = (bytes / SHORT_ENTRY).min(MOST_EXPECTED) as usize;
         self.nodes.reserve(entries);
         let nodes = &self.nodes;

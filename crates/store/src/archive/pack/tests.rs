@@ -33,10 +33,10 @@ fn lines(count: u32) -> Vec<u8> {
 #[test]
 fn a_pack_comes_back_and_is_small() {
     for (raw, most) in [(Vec::new(), 20), (b"x".to_vec(), 20), (lines(10_000), 170_000)] {
-        let encoded = encode(&raw, 3);
+        let encoded = encode(&raw, 3, &mut Room::default());
         assert!(encoded.data.len() <= most, "{}", encoded.data.len());
         assert_eq!(decoded(&encoded), Ok(raw.clone()));
-        assert_eq!(decode(&encode_plain(&raw, 3), |_| None), Ok(raw));
+        assert_eq!(decode(&encode_plain(&raw, 3, &mut Room::default()), |_| None), Ok(raw));
     }
 }
 
@@ -50,7 +50,7 @@ fn a_payload_is_kept_once_and_missed() {
         text
     };
     let raw = [text(1), text(2), text(1)].concat();
-    let encoded = encode(&raw, 3);
+    let encoded = encode(&raw, 3, &mut Room::default());
     assert_eq!(encoded.payloads.len(), 2);
     assert!(encoded.data.len() < 200);
     assert_eq!(payloads_of(&encoded.data).expect("reads").len(), 3);
@@ -82,7 +82,7 @@ proptest! {
 
     #[test]
     fn any_bytes_come_back(raw in proptest::collection::vec(any::<u8>(), 0..3000)) {
-        prop_assert_eq!(decoded(&encode(&raw, 1)), Ok(raw));
+        prop_assert_eq!(decoded(&encode(&raw, 1, &mut Room::default())), Ok(raw));
     }
 
     #[test]
@@ -97,7 +97,7 @@ proptest! {
 
     #[test]
     fn a_changed_byte_never_panics(at in any::<prop::sample::Index>(), byte in any::<u8>()) {
-        let mut encoded = encode(&lines(50), 1);
+        let mut encoded = encode(&lines(50), 1, &mut Room::default());
         let at = at.index(encoded.data.len());
         encoded.data[at] = byte;
         let _ = decoded(&encoded);

@@ -5,7 +5,7 @@ use super::*;
 /// Takes apart, puts together, compares; gives the main stream.
 fn round(raw: &[u8]) -> Vec<u8> {
     let mut kept = Vec::new();
-    let streams = strip(raw, |bytes| {
+    let streams = strip(raw, Streams::default(), |bytes| {
         let hash = Hash::of(&bytes);
         kept.push((hash, bytes));
         hash
@@ -102,7 +102,7 @@ proptest! {
         raw in likely_text(), stream in 0..Streams::COUNT, at in any::<prop::sample::Index>(),
         byte in any::<u8>(), size in 0..4000usize,
     ) {
-        let mut streams = strip(&raw, |bytes| Hash::of(&bytes));
+        let mut streams = strip(&raw, Streams::default(), |bytes| Hash::of(&bytes));
         let part = &mut streams.parts_mut()[stream];
         if !part.is_empty() {
             let at = at.index(part.len());
