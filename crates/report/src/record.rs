@@ -60,6 +60,8 @@ pub struct Record {
     pub source: u8,
     /// When.
     pub time: Option<Time>,
+    /// How long after what it follows, in milliseconds.
+    pub after_ms: Option<i64>,
     /// What it is.
     pub role: Role,
     /// Where it stands.
@@ -373,6 +375,8 @@ impl<'a> Opened<'a> {
 
     fn frame(&self, index: usize, body: Body) -> Record {
         let node = &self.session.nodes()[index];
+        let above = self.session.parent(index).and_then(|above| self.session.nodes()[above].time());
+        let after = node.time().zip(above).map(|(time, above)| time.since(above));
         Record {
             node: index,
             number: self.number(index),
@@ -380,6 +384,7 @@ impl<'a> Opened<'a> {
             length: node.length,
             source: node.source,
             time: node.time(),
+            after_ms: after.filter(|&ms| ms >= 0),
             role: node.role,
             state: self.session.state(index),
             turn: self.session.turn_of(index).filter(|_| !self.is_tail),

@@ -86,6 +86,15 @@ fn branch(session: &Session, number: usize) -> Result<Vec<usize>, NoPart> {
     Ok((0..session.nodes().len()).filter(|&n| is_shown(n)).collect())
 }
 
+/// A branch by its number and those that it parts from, until the active one.
+pub fn leads(session: &Session, number: usize) -> Vec<usize> {
+    let branches = session.branches();
+    let above = |number: &usize| Some(session.branch_of(branches[number - 1].at?)? + 1);
+    let first = Some(number).filter(|number| (1..=branches.len()).contains(number));
+    // A branch parts from a line once; more would be a circle.
+    std::iter::successors(first, above).take(branches.len()).collect()
+}
+
 /// Branches that were left at one place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Left {
@@ -406,6 +415,8 @@ mod tests {
         assert_eq!(nodes(&session, Part::Segment(1)), no("segment", 1, 0, 1));
         assert_eq!(nodes(&session, Part::Turns(3, 9)), no("turn", 3, 1, 2));
         assert_eq!(left(&session), [Left { at: Some(1), numbers: vec![1], prompts: 1 }]);
+        assert_eq!(leads(&session, 1), [1]);
+        assert!(leads(&session, 2).is_empty());
     }
 
     #[test]

@@ -131,6 +131,16 @@ fn branches_are_switched_and_errors_stepped_through() {
     browser.follow("active branch");
     browser.until(&format!("!location.search.includes('branch') && {READY}"));
     assert_eq!(text(&browser, words), active);
+    // The same at the place where they part, one step back and one forth.
+    assert_eq!(browser.see(".branches .n").trim(), "2 / 2");
+    browser.click(".branches a.way");
+    browser.until(&format!("location.search.includes('branch=1') && {READY}"));
+    assert_eq!(browser.see(".branches .n").trim(), "1 / 2");
+    let left = text(&browser, words);
+    assert!(left.contains("Tabs it is.") && !left.contains("Spaces it is."), "{left}");
+    browser.click(".branches a.way");
+    browser.until(&format!("!location.search.includes('branch') && {READY}"));
+    assert_eq!(text(&browser, words), active);
     open_session(
         &browser,
         &served,

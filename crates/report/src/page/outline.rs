@@ -47,6 +47,8 @@ pub struct Outline {
     pub items: Vec<Item>,
     /// Branches that were left, where they part.
     pub left: Vec<Left>,
+    /// The branches that it shows, the one that was asked for first; none is the active one.
+    pub branches: Vec<usize>,
     /// What the level does not show.
     pub hidden: Hidden,
 }
@@ -67,14 +69,11 @@ pub fn outline(opened: &Opened<'_>, part: Part, detail: Detail) -> Result<Outlin
         Detail::Work => grouped(session, &shown),
         _ => shown.into_iter().map(Item::One).collect(),
     };
-    let mut left = show::left(session);
-    if let Part::Branch(number) = part {
-        for left in &mut left {
-            left.numbers.retain(|other| *other != number);
-        }
-        left.retain(|left| !left.numbers.is_empty());
-    }
-    Ok(Outline { items, left, hidden })
+    let branches = match part {
+        Part::Branch(number) => show::leads(session, number),
+        _ => Vec::new(),
+    };
+    Ok(Outline { items, left: show::left(session), branches, hidden })
 }
 
 fn grouped(session: &Session, shown: &[usize]) -> Vec<Item> {

@@ -557,6 +557,11 @@ fn thought(html: &mut Html, record: &Record, part: &Part, style: &Style) {
             };
             html.words("b", "", name);
             html.words("span", "what", words.unwrap_or_default());
+            if let Some(ms) = record.after_ms.filter(|&ms| ms >= 1000) {
+                html.within("span", "chips", |html| {
+                    html.words("span", "chip", &short_duration(ms));
+                });
+            }
         },
         |html| match part {
             Part::Thinking(Some(text)) => html.within("div", "prose", |html| markdown(html, text)),

@@ -361,7 +361,11 @@ fn numbers(html: &mut Html, head: &Head, style: &Style) {
         head.files.iter().fold((0, 0), |(a, r), (_, added, removed)| (a + added, r + removed));
     if !head.files.is_empty() {
         let files = counted(head.files.len(), "file");
-        all.push((format!("{files} +{} \u{2212}{}", lines.0, lines.1), None));
+        let files = format!("{files} +{} \u{2212}{}", lines.0, lines.1);
+        all.push((files, Some(Url::place("facts"))));
+    }
+    if let Some((_, cost)) = head.usage.iter().find(|(name, _)| *name == "Cost") {
+        all.push((cost.clone(), Some(Url::place("facts"))));
     }
     if head.bytes > 0 {
         all.push((size(head.bytes), None));
@@ -565,7 +569,7 @@ pub fn piece(
         let nodes = item.nodes();
         for left in outline.left.iter().filter(|left| left.at.is_some_and(|at| nodes.contains(&at)))
         {
-            branches(html, opened, left, style)?;
+            branches(html, opened, outline, left, style)?;
         }
     }
     Ok(())
@@ -599,32 +603,75 @@ fn day_of(session: &Session, node: usize, style: &Style) -> Option<String> {
     style.day(session.nodes()[node].time()?)
 }
 
-/// Attempts that were left here; where they can be opened, with their first words.
+/// The ways that part here: attempts that were left, and the one that goes on. Where they can be
+/// opened one steps from each to the next, and reads the first words of the others.
 fn branches(
     html: &mut Html,
     opened: &Opened<'_>,
+    outline: &Outline,
     left: &Left,
     style: &Style,
 ) -> Result<(), Problem> {
-    let is_served = matches!(style.source, Source::Served { .. });
-    let mut all = Vec::new();
-    for &number in left.numbers.iter().filter(|_| is_served) {
-        let head = opened.session().branches()[number - 1].head;
-        all.push((number, tree::words(opened, head)?.unwrap_or_default()));
+    let session = opened.session();
+    let goes_on = left.at.and_then(|at| session.branch_of(at)).map(|branch| branch + 1);
+    let ways: Vec<Option<usize>> =
+        left.numbers.iter().copied().map(Some).chain([goes_on]).collect();
+    let is_shown = |way: &Option<usize>| way.is_some_and(|way| outline.branches.contains(&way));
+    let last = ways.len() - 1;
+    let shown = ways[..last].iter().position(is_shown).unwrap_or(last);
+    let mut words = Vec::new();
+    for way in &ways {
+        let head = way.filter(|way| left.numbers.contains(way));
+        let head = head.map(|way| session.branches()[way - 1].head);
+        words.push(match head {
+            Some(head) => tree::words(opened, head)?.unwrap_or_default(),
+            None => String::new(),
+        });
     }
+    let place = left.at.map_or_else(String::new, |at| format!("e{}", session.nodes()[at].number));
     html.within("div", "branches", |html| {
+        let url = |at: usize| way_url(style, *ways.get(at)?, &place);
+        let step = |html: &mut Html, at: Option<usize>, name: &str, mark: &str| match at
+            .and_then(|at| Some((url(at)?, &words[at])))
+        {
+            Some((url, words)) => {
+                let title = format!("{name} {words}");
+                html.tag("a").class("way").href(&url).attr("title", title.trim()).text(mark);
+            }
+            None => html.words("span", "way", mark),
+        };
+        if url(shown).is_some() {
+            step(html, shown.checked_sub(1), "Before:", "\u{2039}");
+            html.words("span", "n", &format!(" {} / {} ", shown + 1, ways.len()));
+            step(html, Some(shown + 1), "Next:", "\u{203a}");
+            html.text(" \u{b7} ");
+        }
         let attempts = counted(left.numbers.len(), "abandoned attempt");
         html.text(&format!("{attempts}, {}", counted(left.prompts, "prompt")));
-        for (number, words) in all {
-            let url = Url::beside("").query("branch", &number.to_string());
+        for at in (0..ways.len()).filter(|at| *at != shown) {
+            let Some(url) = url(at) else { continue };
             html.within("p", "", |html| {
-                html.tag("a").href(&url).text(&format!("branch {number}"));
+                let name =
+                    ways[at].map_or_else(|| "active branch".into(), |n| format!("branch {n}"));
+                html.tag("a").href(&url).text(&name);
                 html.text(" ");
-                html.words("span", "what", &words);
+                html.words("span", "what", &words[at]);
             });
         }
     });
     Ok(())
+}
+
+/// The page of a branch, at a place in it; a file holds one branch only.
+fn way_url(style: &Style, branch: Option<usize>, place: &str) -> Option<Url> {
+    let Source::Served { session, agent } = &style.source else { return None };
+    let url = match agent {
+        Some(agent) => Url::path(&["s", session, "a", agent]),
+        None => Url::path(&["s", session]),
+    };
+    let url = url.query("d", &(style.detail as u8).to_string());
+    let branch = branch.map(|branch| branch.to_string());
+    Some(branch.iter().fold(url, |url, branch| url.query("branch", branch)).at(place))
 }
 
 /// The entries that a piece holds: the first and the last number.

@@ -19,9 +19,12 @@ pub fn sentence(html: &mut Html, records: &[Record], style: &Style) {
     for record in records {
         if let Body::Answer { parts } | Body::Calls { parts, .. } = &record.body
             && parts.iter().any(|part| matches!(part, Part::Thinking(_)))
-            && phrases.last().is_none_or(|phrase| phrase.verb != "thought")
         {
-            phrases.push(Phrase { verb: "thought", names: Vec::new() });
+            let took = record.after_ms.unwrap_or(0);
+            match phrases.last_mut().filter(|phrase| phrase.verb == "thought") {
+                Some(phrase) => phrase.took += took,
+                None => phrases.push(Phrase { verb: "thought", names: Vec::new(), took }),
+            }
         }
         if let Body::Calls { calls, .. } = &record.body {
             calls.iter().for_each(|call| add(&mut phrases, call, style));
@@ -53,6 +56,8 @@ fn end(record: &Record) -> Option<i64> {
 struct Phrase<'a> {
     verb: &'static str,
     names: Vec<Name<'a>>,
+    /// How long the model thought, in milliseconds.
+    took: i64,
 }
 
 struct Name<'a> {
@@ -72,7 +77,7 @@ fn add<'a>(phrases: &mut Vec<Phrase<'a>>, call: &'a CallRecord, style: &Style) {
                 phrase.names.push(name);
             }
         }
-        _ => phrases.push(Phrase { verb, names: vec![name] }),
+        _ => phrases.push(Phrase { verb, names: vec![name], took: 0 }),
     }
 }
 
@@ -118,6 +123,9 @@ fn is_failed(call: &CallRecord) -> bool {
 impl Phrase<'_> {
     fn write(&self, html: &mut Html) {
         html.text(self.verb);
+        if self.took >= 1000 {
+            html.text(&format!(" {}", short_duration(self.took)));
+        }
         // What failed is named in any case.
         let (mut named, mut rest) = (0, 0);
         for name in &self.names {
