@@ -10,6 +10,7 @@ pub mod catalog;
 pub mod find;
 pub mod folder;
 pub mod index;
+pub mod meaning;
 pub mod query;
 pub mod sync;
 pub mod text;

@@ -46,6 +46,27 @@ impl Catalog {
         read().map_err(self.failed())
     }
 
+    /// The changes that a transcript tells of: the entry, when, and the path.
+    pub fn touches_of(
+        &self,
+        file: FileId,
+    ) -> Result<Vec<(u32, Option<Time>, String)>, CatalogError> {
+        let read = || {
+            let sql = "SELECT entry, time, path FROM touch WHERE file = ?1 ORDER BY number";
+            let mut query = self.db.prepare_cached(sql)?;
+            let one = |row: &Row<'_>| Ok((row.get(0)?, time(row, 1)?, row.get(2)?));
+            query.query_map([file], one)?.collect::<rusqlite::Result<Vec<_>>>()
+        };
+        read().map_err(self.failed())
+    }
+
+    /// When a file was last changed, as far as is known.
+    pub fn last_touch(&self, path: &str) -> Result<Option<Time>, CatalogError> {
+        let sql = "SELECT max(time) FROM touch WHERE path = ?1";
+        let mut query = self.db.prepare_cached(sql).map_err(self.failed())?;
+        query.query_row([path], |row| time(row, 0)).map_err(self.failed())
+    }
+
     /// Which sessions changed which files.
     pub fn touched(&self) -> Result<Vec<Deed<String>>, CatalogError> {
         let sql = format!("SELECT {OWNER}, d.entry, d.path FROM touch d {JOIN}");
