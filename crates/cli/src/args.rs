@@ -26,6 +26,7 @@ Examples:
   recount serve --open          all of it in the browser
   recount sync                  keep everything, also what Claude Code will delete
   recount search port in use    where that was said, done or printed
+  recount recall why redis      the evidence for a question, quoted
   recount errors --summary      what fails, and how often
   recount export latest --to session.html   a page to hand on, without secrets
   recount todos --open          what is still to do, over all sessions
@@ -144,6 +145,8 @@ pub enum Command {
     File(commands::file::FileArgs),
     Sync(commands::sync::SyncArgs),
     Search(commands::search::SearchArgs),
+    Recall(commands::recall::RecallArgs),
+    Model(commands::model::ModelArgs),
     Archive(commands::archive::ArchiveArgs),
     Restore(commands::restore::RestoreArgs),
     Find(commands::find::FindArgs),

@@ -14,8 +14,10 @@ pub mod find;
 pub mod history;
 pub mod list;
 pub mod log;
+pub mod model;
 pub mod plans;
 pub mod prices;
+pub mod recall;
 pub mod related;
 pub mod restore;
 pub mod search;
@@ -54,6 +56,8 @@ pub fn run(command: &Command, run: &mut Run) -> Result<Answer, CliError> {
         Command::File(args) => file::run(args, run),
         Command::Sync(args) => sync::run(args, run),
         Command::Search(args) => search::run(args, run),
+        Command::Recall(args) => recall::run(args, run),
+        Command::Model(args) => model::run(args, run),
         Command::Archive(args) => archive::run(args, run),
         Command::Restore(args) => restore::run(args, run),
         Command::Find(args) => find::run(args, run),

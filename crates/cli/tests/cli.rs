@@ -27,6 +27,7 @@ mod cli {
     mod log;
     mod plans;
     mod readme;
+    mod recall;
     mod regex;
     mod related;
     mod segments;

@@ -63,10 +63,19 @@ pub struct Changed {
 }
 
 impl Evidence {
+    fn texts(&self) -> impl Iterator<Item = &str> {
+        let also = self.also.iter().map(|quote| &*quote.snippet.text);
+        also.chain([&*self.hit.snippet.text])
+    }
+
     /// How many characters are quoted.
     pub fn characters(&self) -> usize {
-        let also = self.also.iter().map(|quote| &quote.snippet);
-        also.chain([&self.hit.snippet]).map(|snippet| snippet.text.chars().count()).sum()
+        self.texts().map(|text| text.chars().count()).sum()
+    }
+
+    /// Whether this is quoted already: Claude Code writes titles again and again.
+    fn says(&self, text: &str) -> bool {
+        self.texts().any(|said| said == text)
     }
 }
 
@@ -118,7 +127,9 @@ impl Finder {
                 }
                 let Some(words) = self.words(one.file as i64, *entry, *role)? else { continue };
                 let snippet = snippet(one, (*entry, *role), &marker, &words.text, spare);
-                quoted.also.push(Quote { entry: *entry, role: *role, snippet });
+                if !quoted.says(&snippet.text) {
+                    quoted.also.push(Quote { entry: *entry, role: *role, snippet });
+                }
             }
             quoted.also.sort_by_key(|quote| quote.entry);
             left = left.saturating_sub(quoted.characters());

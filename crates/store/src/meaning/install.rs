@@ -23,7 +23,7 @@ const FILES: [(&str, u64, &str); 2] = [
 #[derive(Debug, thiserror::Error)]
 pub enum InstallError {
     /// Neither a package nor a folder with the files.
-    #[error("{} holds no {name}", path.display())]
+    #[error("there is no {name} in {}", path.display())]
     Missing {
         /// What was given.
         path: PathBuf,
@@ -31,7 +31,7 @@ pub enum InstallError {
         name: &'static str,
     },
     /// Another file of that name.
-    #[error("{name} in {} is not that of all-MiniLM-L6-v2", path.display())]
+    #[error("the {name} of {} is not that of all-MiniLM-L6-v2", path.display())]
     Other {
         /// What was given.
         path: PathBuf,
