@@ -14,6 +14,7 @@ mod parse;
 mod race;
 mod record;
 mod redact;
+mod semantic;
 mod store;
 mod table;
 mod tool;
@@ -25,7 +26,7 @@ use record::Report;
 use testkit::Shape;
 use tool::Recount;
 
-const USAGE: &str = "usage: xtask bench [list|errors|parse|memory|tail|sync|again|archive|search|gone|usage|statusline|redact|export|page]... [--size 500MB] [--home DIR] [--runs 5] [--big]";
+const USAGE: &str = "usage: xtask bench [list|errors|parse|memory|tail|sync|again|archive|search|gone|usage|statusline|redact|export|page|semantic]... [--size 500MB] [--home DIR] [--runs 5] [--big]";
 /// The home for `memory` and `tail`, and the one file in it that is nearly a third.
 const BIG: u64 = 5_000_000_000;
 const HUGE_FILE: u64 = 1_400_000_000;
@@ -51,6 +52,7 @@ pub fn run(args: &[String], here: &Path) -> Result<(), String> {
             ("parse", _) => each(&options, &[Shape::Seeds, Shape::Lean], |home| {
                 parse::parse(home, options.runs)
             })?,
+            ("semantic", _) => vec![semantic::semantic(options.runs)?],
             ("redact", _) => {
                 vec![redact::redact(&options.home_of(Shape::Seeds, FEW)?, options.runs)?]
             }
@@ -67,7 +69,7 @@ pub fn run(args: &[String], here: &Path) -> Result<(), String> {
 }
 
 /// The benchmarks there are.
-const NAMES: [&str; 15] = [
+const NAMES: [&str; 16] = [
     "list",
     "errors",
     "parse",
@@ -83,6 +85,7 @@ const NAMES: [&str; 15] = [
     "redact",
     "export",
     "page",
+    "semantic",
 ];
 
 fn one(name: &str, options: &Options, recount: &Recount) -> Result<Vec<Report>, String> {

@@ -12,6 +12,9 @@
 //! - **sure**: of questions asked of their own dialogue, and of another one (false injections), how
 //!   many the answer is sure enough of to be given unasked.
 //!
+//! With `--model` every question is asked twice, by words alone and with the model's vectors.
+//! `--record` keeps the tables in `bench/runs/`.
+//!
 //! Weights are chosen on LoCoMo's dialogues 1 to 5 and on BEAM; the rest only judges.
 
 mod ask;
@@ -22,22 +25,26 @@ mod locomo;
 mod longmemeval;
 mod set;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use ask::{BUDGETS, Outcome, RANKS};
 use serde_json::Value;
 use set::{Dialogue, Part, Set};
+use store::index::By;
+use testkit::clock;
 
 const USAGE: &str = "\
 usage: xtask quality [--locomo locomo10.json] [--beam chats/100K] [--longmemeval FILE]
                      [--part tuning|judging] [--model WHEEL] [--together] [--floor]
-                     [--keep DIR]";
+                     [--keep DIR] [--record]";
 
 /// Runs the command; the error is what to tell the person.
 pub fn run(args: &[String], here: &Path) -> Result<(), String> {
     let mut options = parse(args).map_err(|error| format!("{error}\n{USAGE}"))?;
     options.model = options.model.map(|model| here.join(model));
     options.keep = options.keep.map(|keep| here.join(keep));
+    let mut out = String::from("# quality\n\n```text\n");
     for (name, path) in &options.sets {
         let path = here.join(path);
         let set = match name.as_str() {
@@ -45,7 +52,15 @@ pub fn run(args: &[String], here: &Path) -> Result<(), String> {
             "--beam" => beam::read(&path)?,
             _ => longmemeval::read(&path)?,
         };
-        measure(&set, &options)?;
+        let table = measure(&set, &options)?;
+        print!("{table}");
+        out += &table;
+    }
+    if options.record {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        let today = clock::date(now.map_err(|e| e.to_string())?.as_millis() as u64);
+        let file = format!("bench/runs/{today}-quality.md");
+        std::fs::write(&file, out + "```\n").map_err(|e| format!("{file}: {e}"))?;
     }
     Ok(())
 }
@@ -58,6 +73,7 @@ struct Options {
     floor: bool,
     model: Option<PathBuf>,
     keep: Option<PathBuf>,
+    record: bool,
 }
 
 fn parse(args: &[String]) -> Result<Options, String> {
@@ -79,6 +95,7 @@ fn parse(args: &[String]) -> Result<Options, String> {
             "--model" => options.model = Some(value()?.into()),
             "--keep" => options.keep = Some(value()?.into()),
             "--together" => options.together = true,
+            "--record" => options.record = true,
             "--floor" => options.floor = true,
             _ => return Err(format!("unknown flag {flag}")),
         }
@@ -102,15 +119,16 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>, String> {
 /// What came of all questions of a part.
 #[derive(Default)]
 struct Outcomes {
-    own: Vec<Outcome>,
-    floor: Vec<Outcome>,
+    /// Of each way to ask, by its name.
+    own: BTreeMap<&'static str, Vec<Outcome>>,
     /// How sure answers to questions about something else were.
-    wrong: Vec<f32>,
+    wrong: BTreeMap<&'static str, Vec<f32>>,
     turns: usize,
     homes: usize,
 }
 
-fn measure(set: &Set, options: &Options) -> Result<(), String> {
+fn measure(set: &Set, options: &Options) -> Result<String, String> {
+    let mut out = String::new();
     for part in [Part::Tuning, Part::Judging] {
         let is_wanted = options.part.is_none_or(|wanted| wanted == part);
         let its = set.dialogues.iter().filter(|(its, _)| *its == part && is_wanted);
@@ -120,10 +138,10 @@ fn measure(set: &Set, options: &Options) -> Result<(), String> {
         }
         let name = format!("{}-{}", set.name, part.name());
         let outcomes = outcomes(&name, &dialogues, options)?;
-        println!("{} {}", set.name, part.name());
-        show(set, &outcomes);
+        out += &format!("{} {}\n", set.name, part.name());
+        show(set, &outcomes, &mut out);
     }
-    Ok(())
+    Ok(out)
 }
 
 fn outcomes(
@@ -143,73 +161,83 @@ fn outcomes(
         all.turns += asked.turns;
         for (number, dialogue) in home {
             for question in &dialogue.questions {
-                all.own.push(ask::ask(&asked, *number, dialogue, question)?);
+                for (way, by) in ways(options) {
+                    let outcome = ask::ask(&asked, *number, dialogue, question, by)?;
+                    all.own.entry(way).or_default().push(outcome);
+                }
             }
             if options.floor {
                 let floor = floor::Floor::of(dialogue).map_err(|e| e.to_string())?;
                 let asked = dialogue.questions.iter().map(|question| floor.ask(question));
-                all.floor.extend(asked.collect::<Result<Vec<_>, _>>().map_err(|e| e.to_string())?);
+                let asked = asked.collect::<Result<Vec<_>, _>>().map_err(|e| e.to_string())?;
+                all.own.entry("FTS5").or_default().extend(asked);
             }
         }
         // The questions of the next dialogue, which this home knows nothing of.
         let next = (home.len() < dialogues.len()).then(|| (home[0].0 + 1) % dialogues.len());
         for question in next.iter().flat_map(|next| &dialogues[*next].1.questions) {
-            all.wrong.push(ask::ask_wrongly(&asked, question)?);
+            for (way, by) in ways(options) {
+                let sure = ask::ask_wrongly(&asked, question, by)?;
+                all.wrong.entry(way).or_default().push(sure);
+            }
         }
     }
     Ok(all)
 }
 
-fn show(set: &Set, all: &Outcomes) {
-    println!(
-        "  {:<22} {:>5}  {:^17} {:^17} {:^17} {:^13} {:>5}",
-        "", "", "session hit", "turn hit", "entry hit", "evidence at", "empty"
-    );
+/// How questions are asked.
+fn ways(options: &Options) -> Vec<(&'static str, By)> {
+    let mut ways = vec![("words", By::Words)];
+    ways.extend(options.model.is_some().then_some(("vectors", By::Both)));
+    ways
+}
+
+fn show(set: &Set, all: &Outcomes, out: &mut String) {
+    let columns = "session hit         turn hit          entry hit       evidence at";
+    *out += &format!("  {:<32} {:>5}  {columns}  empty\n", "", "");
     let ranks = RANKS.map(|rank| format!("@{rank:<4}")).join(" ");
     let budgets = BUDGETS.map(|budget| format!("{budget:>6}")).join(" ");
-    println!("  {:<22} {:>5}  {ranks} {ranks} {ranks} {budgets}", "", "asked");
-    let rows = [("", &all.own), (" FTS5", &all.floor)];
-    for (suffix, outcomes) in rows.into_iter().filter(|(_, outcomes)| !outcomes.is_empty()) {
-        for (name, kinds) in &set.apart {
+    *out += &format!("  {:<32} {:>5}  {ranks} {ranks} {ranks} {budgets}\n", "", "asked");
+    let mut kinds: Vec<&str> =
+        all.own.values().flatten().map(|outcome| outcome.kind.as_str()).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    let apart = set.apart.iter().map(|(name, kinds)| (*name, kinds.clone()));
+    for (name, kinds) in apart.chain(kinds.iter().map(|kind| (*kind, vec![*kind]))) {
+        for (way, outcomes) in &all.own {
             let its: Vec<&Outcome> =
                 outcomes.iter().filter(|one| kinds.contains(&one.kind.as_str())).collect();
-            row(&format!("{name}{suffix}"), &its);
-        }
-        let mut kinds: Vec<&str> = outcomes.iter().map(|one| one.kind.as_str()).collect();
-        kinds.sort_unstable();
-        kinds.dedup();
-        for kind in kinds {
-            let its: Vec<&Outcome> = outcomes.iter().filter(|one| one.kind == kind).collect();
-            row(&format!("{kind}{suffix}"), &its);
+            *out += &row(&format!("{name}, {way}"), &its);
         }
     }
-    let sure = |all: &mut dyn Iterator<Item = f32>| {
-        let all: Vec<f32> = all.collect();
-        let sure = all.iter().filter(|certainty| **certainty >= store::find::SURE).count();
-        percent(sure as f64, all.len())
-    };
-    println!(
-        "  sure: {:.1} % of own questions, {:.1} % of another dialogue's ({} asked)",
-        sure(&mut all.own.iter().map(|one| one.certainty)),
-        sure(&mut all.wrong.iter().copied()),
-        all.wrong.len()
-    );
-    let mut times: Vec<f64> = all.own.iter().map(|one| one.time).collect();
-    times.sort_unstable_by(f64::total_cmp);
-    let at = |share: usize| times.get(times.len() * share / 100).copied().unwrap_or(0.0);
-    println!(
-        "  p50 {:.1} ms, p95 {:.1} ms; {} turns in a home",
-        at(50),
-        at(95),
-        all.turns / all.homes.max(1)
-    );
+    for (way, wrong) in &all.wrong {
+        let own = &all.own[way];
+        let sure = |all: &mut dyn Iterator<Item = f32>| {
+            let all: Vec<f32> = all.collect();
+            let sure = all.iter().filter(|certainty| **certainty >= store::find::SURE).count();
+            percent(sure as f64, all.len())
+        };
+        let mut times: Vec<f64> = own.iter().map(|one| one.time).collect();
+        times.sort_unstable_by(f64::total_cmp);
+        let at = |share: usize| times.get(times.len() * share / 100).copied().unwrap_or(0.0);
+        *out += &format!(
+            "  {way}: sure of {:.1} % of own questions, of {:.1} % of {} about another dialogue; \
+             p50 {:.1} ms, p95 {:.1} ms\n",
+            sure(&mut own.iter().map(|one| one.certainty)),
+            sure(&mut wrong.iter().copied()),
+            wrong.len(),
+            at(50),
+            at(95),
+        );
+    }
+    *out += &format!("  {} turns in a home\n", all.turns / all.homes.max(1));
 }
 
 fn percent(part: f64, whole: usize) -> f64 {
     100.0 * part / whole.max(1) as f64
 }
 
-fn row(name: &str, outcomes: &[&Outcome]) {
+fn row(name: &str, outcomes: &[&Outcome]) -> String {
     let hit = |place: &dyn Fn(&Outcome) -> Option<usize>| {
         let at = |rank: usize| {
             let hits = outcomes.iter().filter(|one| place(one).is_some_and(|at| at <= rank));
@@ -222,14 +250,14 @@ fn row(name: &str, outcomes: &[&Outcome]) {
         format!("{:6.1}", percent(sum, outcomes.len()))
     });
     let empty = outcomes.iter().filter(|one| one.is_empty).count();
-    println!(
-        "  {name:<22} {:>5}  {} {} {} {} {empty:>5}",
+    format!(
+        "  {name:<32} {:>5}  {} {} {} {} {empty:>5}\n",
         outcomes.len(),
         hit(&|one| one.session),
         hit(&|one| one.turn),
         hit(&|one| one.entry),
         quoted.join(" "),
-    );
+    )
 }
 
 #[cfg(test)]

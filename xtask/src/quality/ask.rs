@@ -48,9 +48,11 @@ pub fn ask(
     number: usize,
     dialogue: &Dialogue,
     question: &Question,
+    by: By,
 ) -> Result<Outcome, String> {
     let start = Instant::now();
-    let (found, certainty) = recall(asked, &question.text, Room { characters: 40_000, turns: 50 })?;
+    let (found, certainty) =
+        recall(asked, by, &question.text, Room { characters: 40_000, turns: 50 })?;
     let time = start.elapsed().as_secs_f64() * 1000.0;
     let mut outcome = Outcome {
         kind: question.kind.clone(),
@@ -82,7 +84,7 @@ pub fn ask(
         outcome.entry = outcome.entry.or(is_entry.then_some(rank));
     }
     for (share, characters) in outcome.quoted.iter_mut().zip(BUDGETS) {
-        let (found, _) = recall(asked, &question.text, Room { characters, turns: 100 })?;
+        let (found, _) = recall(asked, by, &question.text, Room { characters, turns: 100 })?;
         let mut quoted: HashSet<Place> = HashSet::new();
         for evidence in &found {
             let session = session_of(evidence).unwrap_or(usize::MAX);
@@ -102,12 +104,12 @@ pub fn ask(
 }
 
 /// How sure the answer is to a question about another dialogue.
-pub fn ask_wrongly(asked: &Asked, question: &Question) -> Result<f32, String> {
-    Ok(recall(asked, &question.text, Room { characters: 2_000, turns: 10 })?.1)
+pub fn ask_wrongly(asked: &Asked, question: &Question, by: By) -> Result<f32, String> {
+    Ok(recall(asked, by, &question.text, Room { characters: 2_000, turns: 10 })?.1)
 }
 
-fn recall(asked: &Asked, text: &str, room: Room) -> Result<(Vec<Evidence>, f32), String> {
+fn recall(asked: &Asked, by: By, text: &str, room: Room) -> Result<(Vec<Evidence>, f32), String> {
     let query = find::question(text, Filters::default());
-    let found = asked.finder.recall(&query, room, By::Both).map_err(|e| e.to_string())?;
+    let found = asked.finder.recall(&query, room, by).map_err(|e| e.to_string())?;
     Ok((found.evidence, found.certainty))
 }
