@@ -39,10 +39,10 @@ fn prompt(number: usize, text: &str) -> String {
 }
 
 fn synced(root: &Path, store: &Store) {
-    let root = root.canonicalize().unwrap();
+    let root = root.canonicalize().expect("it was made above");
     let homes = [Home { look: layout::look(&root), root }];
     let options = Options { full: true, ..Options::new(Time(1_800_000_000_000)) };
-    sync::sync(store, &homes, options, &endless()).unwrap();
+    sync::sync(store, &homes, options, &endless()).expect("a sync of one file");
 }
 
 #[test]

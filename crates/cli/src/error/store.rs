@@ -155,6 +155,7 @@ fn sync(error: &SyncError) -> Message {
         SyncError::Index(_) | SyncError::Catalog(_) => {
             "It can be made again: delete it and run `recount sync`"
         }
+        SyncError::NoModel => "`recount model install` puts it there again",
         _ => "Is the folder of the store there, and yours?",
     };
     Message { error: chain(error), hint: Some(hint.into()) }

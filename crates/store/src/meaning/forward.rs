@@ -32,10 +32,10 @@ impl Dense {
     }
 
     fn of(&self, x: &Array2<f32>) -> Array2<f32> {
-        let mut out = self.bias.broadcast((x.nrows(), self.bias.len())).map(|b| b.to_owned());
-        let out = out.get_or_insert_with(|| Array2::zeros((x.nrows(), self.bias.len())));
-        general_mat_mul(1.0, x, &self.weight.t(), 1.0, out);
-        std::mem::take(out)
+        let mut out = Array2::zeros((x.nrows(), self.bias.len()));
+        out += &self.bias;
+        general_mat_mul(1.0, x, &self.weight.t(), 1.0, &mut out);
+        out
     }
 }
 

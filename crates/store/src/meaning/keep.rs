@@ -214,15 +214,12 @@ impl Work<'_> {
         run: &mut Run,
         done: &mut Progress,
     ) -> Result<(), SyncError> {
-        // Texts of about the same length go together, so that no core waits for another one.
         let made: Option<Vec<Vec<Vec<f32>>>> = run
             .texts
             .par_chunks(BATCH)
             .map(|texts| self.model.vectors(&texts.iter().map(String::as_str).collect::<Vec<_>>()))
             .collect();
-        let gone = || std::io::Error::other("the model can't be read any more");
-        let made =
-            made.ok_or_else(|| SyncError::Folder { path: self.kept.path.clone(), source: gone() })?;
+        let made = made.ok_or(SyncError::NoModel)?;
         made.iter().flatten().for_each(|vector| scan::packed(vector, &mut run.vectors));
         self.kept.write(file, run)?;
         done.vectors += run.heads.len() as u64;
