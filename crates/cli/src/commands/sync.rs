@@ -76,7 +76,7 @@ pub fn run(args: &SyncArgs, run: &mut Run) -> Result<Answer, CliError> {
 
 /// Makes the vectors that are missing; what is done stays if it is stopped.
 fn read_meanings(run: &mut Run, store: &Store) -> Result<(), CliError> {
-    let model = Model::open(store.folder()).ok_or(StoreError::NoModel)?;
+    let model = Model::open_whole(store.folder()).ok_or(StoreError::NoModel)?;
     let bar = Bar { quiet: run.is_quiet(), progress: Mutex::new(None) };
     let done = meaning::update(store, &model, &bar)?;
     drop(bar);

@@ -160,20 +160,36 @@ pub(super) struct Network {
     places: Array2<f32>,
     kind: Array1<f32>,
     first: Norm,
-    layers: Vec<Layer>,
+    /// None if each is read when it is needed: forty megabytes less, for one question.
+    layers: Option<Vec<Layer>>,
 }
 
 impl Network {
-    /// Reads it; `None` if the file does not hold this model.
+    /// Reads what is small; `None` if the file does not hold this model.
     pub(super) fn read(weights: Weights) -> Option<Self> {
-        let layers = (0..LAYERS).into_par_iter().map(|number| Layer::read(&weights, number));
         Some(Self {
-            layers: layers.collect::<Option<_>>()?,
+            layers: None,
             places: weights.matrix("embeddings.position_embeddings.weight", PLACES, WIDTH)?,
             kind: weights.row("embeddings.token_type_embeddings.weight", (2, WIDTH), 0)?.into(),
             first: Norm::read(&weights, "embeddings")?,
             weights,
         })
+    }
+
+    /// Reads everything: for many texts.
+    pub(super) fn whole(self) -> Option<Self> {
+        let layers = (0..LAYERS).into_par_iter().map(|number| Layer::read(&self.weights, number));
+        Some(Self { layers: Some(layers.collect::<Option<_>>()?), ..self })
+    }
+
+    fn pass(&self, mut x: Array2<f32>, lengths: &[usize]) -> Option<Array2<f32>> {
+        for number in 0..LAYERS {
+            x = match &self.layers {
+                Some(layers) => layers[number].pass(x, lengths),
+                None => Layer::read(&self.weights, number)?.pass(x, lengths),
+            };
+        }
+        Some(x)
     }
 
     /// The vectors of texts, each of length 1. `None` if the file can't be read any more.
@@ -190,7 +206,7 @@ impl Network {
             row += &self.kind;
             self.first.row(row);
         }
-        let x = self.layers.iter().fold(x, |x, layer| layer.pass(x, &lengths));
+        let x = self.pass(x, &lengths)?;
         let mut start = 0;
         let mean = |length: &usize| {
             let rows = x.slice(s![start..start + length, ..]);

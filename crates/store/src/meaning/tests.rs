@@ -37,7 +37,7 @@ fn vectors_are_those_of_the_reference() {
     let mut texts = TEXTS.to_vec();
     texts.push(&long_word);
     // Together and alone: a text must not see its neighbours in the batch.
-    let together = model.vectors(&texts).unwrap();
+    let together = Model::open_whole(folder.path()).unwrap().vectors(&texts).unwrap();
     let alone: Vec<Vec<f32>> =
         texts.iter().map(|text| model.vectors(&[text]).unwrap().remove(0)).collect();
     for vectors in [&together, &alone] {
