@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
 use report::price::Prices;
-use report::usage::{Dimension, Input, Ledger};
+use report::usage::{self, Dimension, Input, Ledger, Tally, View};
 use store::archive::{Access, Archive, FileRow, GenerationId, path_of};
 use store::catalog::Catalog;
 use transcript::entry::Entry;
@@ -16,7 +16,7 @@ use transcript::library::Library;
 use transcript::session::Session;
 use transcript::source::Source;
 use transcript::time::Time;
-use transcript::usage::Claims;
+use transcript::usage::{Claims, Packed};
 
 use crate::error::CliError;
 use crate::read;
@@ -163,15 +163,23 @@ impl Run {
     /// Everything that was used, priced: from the store if there is one that is up to date, else
     /// from the files.
     pub fn counted(&mut self, prices: &Prices) -> Result<Counted, CliError> {
-        let (files, inputs) = match self.kept_claims()? {
-            Some(kept) => kept,
-            None => {
-                let (files, inputs) = self.claims()?;
-                (Files::Found(files), inputs)
-            }
-        };
+        let (files, inputs) = self.inputs()?;
         let ledger = Ledger::new(inputs, prices);
         Ok(Counted { ledger, files })
+    }
+
+    /// A view of everything that was used.
+    pub fn tally(&mut self, prices: &Prices, view: &View<'_>) -> Result<Tally, CliError> {
+        let (_, inputs) = self.inputs()?;
+        Ok(usage::tally(inputs, prices, view))
+    }
+
+    fn inputs(&mut self) -> Result<(Files, Vec<Input>), CliError> {
+        if let Some(kept) = self.kept_claims()? {
+            return Ok(kept);
+        }
+        let (files, inputs) = self.claims()?;
+        Ok((Files::Found(files), inputs))
     }
 
     /// What the store has of the Claude folders that are asked about; `None` if there is none, or
@@ -272,7 +280,7 @@ impl Run {
         let progress = self.progress(&files.iter().collect::<Vec<_>>());
         let mut order: Vec<usize> = (0..files.len()).collect();
         order.sort_by_key(|&at| std::cmp::Reverse(files[at].size));
-        let mut read: HashMap<usize, Result<Claims, Problem>> = order
+        let mut read: HashMap<usize, Result<Packed, Problem>> = order
             .into_par_iter()
             .with_max_len(1)
             .map(|at| {
@@ -342,7 +350,7 @@ fn once_each(files: &mut Vec<Found>) {
     });
 }
 
-fn claims_of(found: &Found) -> Result<Claims, Problem> {
-    let source = found.open()?;
-    Claims::read(source.reader(0)).map_err(|error| Problem::new(&found.path, error))
+fn claims_of(found: &Found) -> Result<Packed, Problem> {
+    let failed = |error| Problem::new(&found.path, error);
+    Claims::read(found.open()?.reader(0)).and_then(|claims| claims.pack()).map_err(failed)
 }

@@ -30,6 +30,8 @@ pub struct Run {
     pub talk: Talk,
     /// Whether to print JSON lines.
     pub json: bool,
+    /// Whether to take secrets out of what is answered.
+    pub redact: bool,
     quiet: bool,
     demo: bool,
     claude_dir: Vec<PathBuf>,
@@ -70,6 +72,7 @@ impl Run {
             out: Output::new(color, !global.no_pager, global.redact),
             talk: Talk::new(color, global.quiet),
             json: global.json,
+            redact: global.redact,
             quiet: global.quiet,
             demo: global.demo,
             claude_dir: global.claude_dir,

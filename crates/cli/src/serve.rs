@@ -115,12 +115,15 @@ async fn check(
     response
 }
 
-/// Reads on another thread.
-async fn apart<T: Send + 'static>(
-    desk: Arc<Desk>,
-    ask: impl FnOnce(&Desk) -> Result<T, Refusal> + Send + 'static,
-) -> Result<T, Refusal> {
-    match tokio::task::spawn_blocking(move || ask(&desk)).await {
+/// Reads on another thread. Pages are answered without secrets, if that is wanted.
+async fn apart(desk: Arc<Desk>, ask: impl FnOnce(&Desk) -> Reply + Send + 'static) -> Reply {
+    let covered = move || {
+        Ok(match ask(&desk)? {
+            Body::Html(html) => Body::Html(desk.covered(html)),
+            body => body,
+        })
+    };
+    match tokio::task::spawn_blocking(covered).await {
         Ok(answer) => answer,
         Err(_) => Err(Refusal::wrong("This could not be answered")),
     }
@@ -192,3 +195,6 @@ fn json(value: &impl serde::Serialize) -> Reply {
     let failed = |_| Refusal::wrong("This could not be answered");
     Ok(Body::Lines(serde_json::to_vec(value).map_err(failed)?))
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,6 +10,7 @@ pub mod diff;
 pub mod document;
 pub mod frame;
 pub mod highlight;
+mod listing;
 pub mod outline;
 pub mod record;
 pub mod session;

@@ -19,7 +19,7 @@ use crate::bulk;
 use crate::html::Picture;
 
 /// An entry longer than this is not read, so that memory stays bounded.
-const LARGEST: u32 = 64 << 20;
+pub const LARGEST: u32 = 64 << 20;
 
 /// How much is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -70,6 +70,8 @@ pub struct Record {
     pub segment: Option<usize>,
     /// The model that spoke; none for others, and for what Claude Code wrote in its name.
     pub model: Option<String>,
+    /// What was permitted when a person asked (since 2.1.15).
+    pub permission_mode: Option<String>,
     /// The first level that shows it.
     pub detail: Detail,
     /// What it says.
@@ -187,6 +189,8 @@ pub struct Outcome {
     pub is_error: bool,
     /// What the model was shown.
     pub text: Option<String>,
+    /// What a command wrote to its standard error, which may be in the text or not.
+    pub stderr: Option<String>,
     /// Pictures and documents, described.
     pub media: Vec<String>,
     /// The lines it changed in a file.
@@ -271,7 +275,29 @@ impl<'a> Opened<'a> {
         let bytes = self.bytes(node)?;
         let entry = Entry::of(&bytes, 0);
         let body = self.body(node, &entry)?;
-        Ok(Some(Record { model: model(&entry), ..self.frame(node, body) }))
+        let permission_mode = permission_mode(&entry);
+        Ok(Some(Record { model: model(&entry), permission_mode, ..self.frame(node, body) }))
+    }
+
+    /// The model that an entry names.
+    pub fn model(&self, node: usize) -> Result<Option<String>, Problem> {
+        self.fact(node, model)
+    }
+
+    /// What was permitted when an entry was written, where it says so.
+    pub fn permission_mode(&self, node: usize) -> Result<Option<String>, Problem> {
+        self.fact(node, permission_mode)
+    }
+
+    fn fact(
+        &self,
+        node: usize,
+        of: impl Fn(&Entry<'_>) -> Option<String>,
+    ) -> Result<Option<String>, Problem> {
+        if self.session.nodes()[node].length > LARGEST {
+            return Ok(None);
+        }
+        Ok(of(&Entry::of(&self.bytes(node)?, 0)))
     }
 
     /// A picture or document of an entry, or of the result of a call in it, by its place in the
@@ -312,6 +338,21 @@ impl<'a> Opened<'a> {
         self.results.binary_search_by_key(&node, |p| p.0).is_ok()
     }
 
+    /// The node whose record shows a node: of a result its call, else itself.
+    pub fn shown_at(&self, node: usize) -> usize {
+        let found = self.results.binary_search_by_key(&node, |p| p.0).ok();
+        found.map_or(node, |at| self.session.calls()[self.results[at].1].node())
+    }
+
+    /// An entry as it stands in the file; of one too long to be held, how long it is.
+    pub fn line(&self, node: usize) -> Result<String, Problem> {
+        let length = self.session.nodes()[node].length;
+        if length > LARGEST {
+            return Ok(format!("{{\"left_out\":\"{length} bytes\"}}"));
+        }
+        Ok(String::from_utf8_lossy(&self.bytes(node)?).trim_end().to_owned())
+    }
+
     /// The first level that shows a node.
     pub fn detail(&self, node: usize) -> Detail {
         match self.session.nodes()[node].role {
@@ -344,6 +385,7 @@ impl<'a> Opened<'a> {
             turn: self.session.turn_of(index).filter(|_| !self.is_tail),
             segment: self.session.segment_of(index).filter(|_| !self.is_tail),
             model: None,
+            permission_mode: None,
             detail: self.detail(index),
             body,
         }
@@ -420,6 +462,7 @@ impl<'a> Opened<'a> {
                 number: self.number(node),
                 is_error: self.session.nodes()[node].is_error(),
                 text: None,
+                stderr: None,
                 media: vec![format!("a result of {length} bytes, too large to show")],
                 change: None,
             });
@@ -439,6 +482,7 @@ impl<'a> Opened<'a> {
             number: self.number(node),
             is_error,
             text: result.and_then(Block::result_text).map(|t| t.into_owned()),
+            stderr: entry.tool_result.and_then(stderr),
             media: result.and_then(|r| r.content).map_or_else(Vec::new, |c| media(&Block::list(c))),
             change: change.map(|c| Change {
                 path: c.path,
@@ -460,6 +504,7 @@ impl<'a> Opened<'a> {
                 number: self.number(node),
                 is_error: result.is_some_and(|r| r.is_error),
                 text: result.and_then(Block::result_text).map(|t| t.into_owned()),
+                stderr: entry.tool_result.and_then(stderr),
                 media: Vec::new(),
                 change: None,
             },
@@ -477,6 +522,12 @@ impl<'a> Opened<'a> {
             segment: index.map_or(0, |i| i + 1),
         }
     }
+}
+
+/// What a command wrote to its standard error, as Claude Code noted it apart.
+fn stderr(result: Raw<'_>) -> Option<String> {
+    let text = result.get("stderr")?.text()?;
+    (!text.trim().is_empty()).then(|| text.into_owned())
 }
 
 fn text_of(bytes: &[u8]) -> String {
@@ -521,6 +572,12 @@ fn spoken(entry: &Entry<'_>, role: Role) -> (String, Vec<String>) {
 fn model(entry: &Entry<'_>) -> Option<String> {
     let model = entry.message.as_ref()?.model?.text();
     (entry.kind == Kind::Assistant && model != "<synthetic>").then(|| model.into_owned())
+}
+
+/// What was permitted, as a user entry says.
+fn permission_mode(entry: &Entry<'_>) -> Option<String> {
+    let mode = entry.field("permissionMode").filter(|_| entry.kind == Kind::User)?;
+    mode.text().map(|mode| mode.into_owned())
 }
 
 fn answer_parts(entry: &Entry<'_>) -> Vec<Part> {

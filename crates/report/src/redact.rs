@@ -2,15 +2,15 @@
 //!
 //! A [`Redactor`] is for one export: the same secret has the same placeholder in all its texts,
 //! numbered by first sight, and nothing that leaves it tells what the secret was. It can be shared
-//! between threads; then the numbers go by who comes first, so an export that has to be the same
-//! each time hands in its texts in order.
+//! between threads; then the numbers go by who comes first, and [`Redactor::in_order`] gives those
+//! that go by session.
 //!
 //! Shapes are data (`redact/rules.json`). Where something has no shape, a word beside it gives it
 //! away (`redact/net.rs`). What must not leave at all is asked for by [`residue`].
 
 use std::borrow::Cow;
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -22,6 +22,7 @@ mod pem;
 mod person;
 mod rules;
 pub mod sample;
+mod shown;
 #[cfg(test)]
 mod tests;
 mod value;
@@ -32,6 +33,7 @@ pub use rules::{Rule, Rules};
 use find::{Hit, find};
 use json::{Flat, Strings};
 use rules::{EMAIL_AT, KEY_MARK, MARK, PRIVATE_KEY};
+use shown::{Of, Shown};
 
 /// Places that are remembered of each rule.
 pub const PLACES_MOST: usize = 100;
@@ -68,7 +70,7 @@ pub struct Found {
     pub description: String,
     /// How often something was replaced.
     pub count: u64,
-    /// In which entries, each once and in order of first sight, at most [`PLACES_MOST`].
+    /// In which entries, each once and in order, at most the first [`PLACES_MOST`].
     pub places: Vec<Place>,
 }
 
@@ -85,7 +87,16 @@ pub struct Redactor<'r> {
 struct State {
     /// The placeholder of each secret: the rule that found it first, and its number.
     secrets: HashMap<Vec<u8>, (usize, usize)>,
-    found: BTreeMap<usize, (u64, Vec<Place>)>,
+    found: BTreeMap<usize, (u64, BTreeSet<Place>)>,
+    /// The secrets of each session by first sight, with the rules that found them there.
+    sights: BTreeMap<u64, Sights>,
+}
+
+/// The secrets of one session.
+#[derive(Default)]
+struct Sights {
+    known: HashSet<Vec<u8>>,
+    order: Vec<(Vec<u8>, usize)>,
 }
 
 impl std::fmt::Debug for State {
@@ -146,6 +157,28 @@ impl<'r> Redactor<'r> {
         line
     }
 
+    /// A page that this program has written, without the secrets in its texts and in the values
+    /// of its attributes. It keeps all its elements.
+    pub fn page<'t>(&self, html: &'t str, at: Place) -> Cow<'t, str> {
+        let mut html = Cow::Borrowed(html);
+        for of in [Of::Texts, Of::Pieces, Of::Values] {
+            for _ in 0..PASSES {
+                let shown = Shown::of(&html, of);
+                let hits = self.hits(&shown.text);
+                let may_hide = hits.iter().any(may_hide);
+                let changes = shown.raw(self.stand_ins(&shown.text, hits, at));
+                if changes.is_empty() {
+                    break;
+                }
+                html = Cow::Owned(replaced(&html, changes.into_iter()));
+                if !may_hide {
+                    break;
+                }
+            }
+        }
+        html
+    }
+
     /// What was found so far, by rule, the most frequent first.
     pub fn report(&self) -> Vec<Found> {
         let state = self.state();
@@ -156,12 +189,28 @@ impl<'r> Redactor<'r> {
                 family: rule.family.clone(),
                 description: rule.description.clone(),
                 count: *count,
-                places: places.clone(),
+                places: places.iter().copied().collect(),
             }
         });
         let mut found: Vec<Found> = found.collect();
         found.sort_by_key(|found| std::cmp::Reverse(found.count));
         found
+    }
+
+    /// The redactor that this one would be if all sessions had been handed in one after the other,
+    /// with nothing counted yet; and the sessions in which it writes other placeholders.
+    pub fn in_order(&self) -> (Self, Vec<u64>) {
+        let before = self.state();
+        let mut state = State::default();
+        for (secret, rule) in before.sights.values().flat_map(|sights| &sights.order) {
+            state.number(secret, *rule);
+        }
+        let is_other = |(secret, _): &(Vec<u8>, usize)| {
+            before.secrets.get(secret) != state.secrets.get(secret)
+        };
+        let others = before.sights.iter().filter(|(_, sights)| sights.order.iter().any(is_other));
+        let others = others.map(|(session, _)| *session).collect();
+        (Self { rules: self.rules, options: self.options, state: Mutex::new(state) }, others)
     }
 
     /// Nothing here can be half done: what one thread left is whole.
@@ -196,6 +245,7 @@ impl<'r> Redactor<'r> {
         let stand_in = |hit: Hit| {
             let secret = hit.body.as_deref().unwrap_or(&text.as_bytes()[hit.range.clone()]);
             let (rule, number) = state.number(secret, hit.rule);
+            state.sights.entry(at.session).or_default().see(secret, hit.rule);
             state.count(hit.rule, at);
             let stand_in = format!("{MARK}{}:{number}]", self.rules.get(rule).id);
             (on_chars(text, &hit.range), stand_in)
@@ -221,8 +271,18 @@ impl State {
     fn count(&mut self, rule: usize, at: Place) {
         let (count, places) = self.found.entry(rule).or_default();
         *count += 1;
-        if places.len() < PLACES_MOST && places.last() != Some(&at) && !places.contains(&at) {
-            places.push(at);
+        places.insert(at);
+        if places.len() > PLACES_MOST {
+            places.pop_last();
+        }
+    }
+}
+
+impl Sights {
+    fn see(&mut self, secret: &[u8], rule: usize) {
+        if !self.known.contains(secret) {
+            self.known.insert(secret.to_vec());
+            self.order.push((secret.to_vec(), rule));
         }
     }
 }

@@ -16,12 +16,14 @@ use hashbrown::HashMap;
 use transcript::id::Key;
 use transcript::layout::FileKind;
 use transcript::time::Time;
-use transcript::usage::{Claims, Mode, Oddity, Tokens};
+use transcript::usage::{Mode, Oddity, Packed, Tokens};
 
 use crate::price::{Confidence, Prices};
 
 pub use trace::Trace;
-pub use view::{Calendar, Dimension, Filter, Row, Totals, View, WeekStart, total, view};
+pub use view::{
+    Calendar, Dimension, Filter, Row, Tally, Totals, View, WeekStart, tally, total, view,
+};
 
 /// A file with its claims.
 #[derive(Debug, Clone)]
@@ -37,7 +39,7 @@ pub struct Input {
     /// Whether it is what the file held before it was rewritten.
     pub is_former: bool,
     /// What it claims.
-    pub claims: Claims,
+    pub claims: Packed,
 }
 
 /// A number for a name; see [`Ledger::name`].
@@ -113,7 +115,12 @@ pub struct Ledger {
 impl Ledger {
     /// Joins the claims of all files and prices them.
     pub fn new(inputs: Vec<Input>, prices: &Prices) -> Self {
-        join::join(inputs, prices)
+        let mut responses = Vec::new();
+        let mut ledger = join::join(inputs, prices, |_, response| responses.push(response));
+        let key = |response: &Response| (response.time, response.file, response.offset);
+        responses.sort_by_cached_key(|response| (key(response), response.is_advisor));
+        ledger.responses = responses;
+        ledger
     }
 
     /// The text of a name.

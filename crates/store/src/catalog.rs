@@ -19,7 +19,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, 
 use transcript::id::SessionId;
 use transcript::session::{Builder, STATE_VERSION};
 use transcript::time::Time;
-use transcript::usage::{self, Claims};
+use transcript::usage::{self, Claims, Packed};
 use zstd::zstd_safe::{DCtx, ResetDirective};
 
 use crate::archive::{connect_read, is_out_of_room};
@@ -209,11 +209,11 @@ impl Catalog {
     /// What a life of a transcript claims.
     pub fn claims_of(&self, generation: i64) -> Result<Option<Claims>, CatalogError> {
         let data = self.bytes("SELECT data FROM claims WHERE generation = ?1", generation)?;
-        Ok(data.and_then(|data| claims(&mut DCtx::create(), &data)))
+        Ok(data.and_then(|data| claims(&mut DCtx::create(), &data)?.open()))
     }
 
     /// What all lives of all transcripts claim, with the file and the life.
-    pub fn claims(&self) -> Result<Vec<(FileId, i64, Claims)>, CatalogError> {
+    pub fn claims(&self) -> Result<Vec<(FileId, i64, Packed)>, CatalogError> {
         let read = || {
             let mut rows = self.db.prepare("SELECT file, generation, data FROM claims")?;
             let rows = rows.query_map((), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
@@ -228,13 +228,14 @@ impl Catalog {
 
     /// As [`Catalog::claims`], of the sessions that were active since then only, with how much of
     /// the file they are from.
-    pub fn recent_claims(&self, since: Time) -> Result<Vec<(FileId, u64, Claims)>, CatalogError> {
+    pub fn recent_claims(&self, since: Time) -> Result<Vec<(FileId, u64, Packed)>, CatalogError> {
         let mut all = Vec::new();
         let read = || {
+            // A cross join keeps the order: by itself SQLite begins with all files.
             let mut rows = self.db.prepare(
                 "SELECT claims.file, claims.size, claims.data FROM session
-                 JOIN file ON file.session = session.id
-                 JOIN claims ON claims.generation = file.generation WHERE session.last >= ?1",
+                 CROSS JOIN file ON file.session = session.id
+                 CROSS JOIN claims ON claims.generation = file.generation WHERE session.last >= ?1",
             )?;
             let mut rows = rows.query([since.0])?;
             let mut decoder = DCtx::create();
@@ -360,12 +361,12 @@ pub fn packed(write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) -> Vec<u
 }
 
 /// What [`packed`] made of claims. What the decoder needs is made once for many.
-fn claims(decoder: &mut DCtx<'static>, data: &[u8]) -> Option<Claims> {
+fn claims(decoder: &mut DCtx<'static>, data: &[u8]) -> Option<Packed> {
     // It may have stopped in the middle of something that was damaged.
     decoder.reset(ResetDirective::SessionOnly).ok()?;
     let mut bytes = Vec::new();
     zstd::Decoder::with_context(data, decoder).read_to_end(&mut bytes).ok()?;
-    Claims::load(&bytes)
+    Packed::load(&bytes)
 }
 
 /// A transaction.

@@ -35,6 +35,12 @@ impl Firsts {
         }
     }
 
+    /// Makes room for more.
+    pub(crate) fn reserve(&mut self, more: usize, key_of: impl Fn(usize) -> Key) {
+        let hasher = &self.hasher;
+        self.numbers.reserve(more, |&number| hasher.hash_one(key_of(number as usize)));
+    }
+
     /// Whether there are none.
     pub(crate) fn is_empty(&self) -> bool {
         self.numbers.is_empty()

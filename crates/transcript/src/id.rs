@@ -45,7 +45,9 @@ id!(
 
 /// Any id as one number, for joining: a UUID is itself, other text is hashed. It is the same in
 /// every run and can be kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
 pub struct Key(pub u128);
 
 impl Key {

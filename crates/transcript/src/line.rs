@@ -6,7 +6,7 @@
 
 use std::io::{self, Read};
 
-use memchr::{memchr, memrchr};
+use memchr::{memchr, memmem, memrchr};
 
 /// Lines up to this many bytes are held as they are.
 pub const HELD: usize = 32 << 20;
@@ -243,6 +243,24 @@ impl Batch {
         Lines::new(bytes, self.offset)
             .map(move |line| Line { length: line.length + cut_down, ..line })
     }
+
+    /// Its lines in which something is found. The others are not even counted.
+    pub(crate) fn lines_with<'a>(
+        &'a self,
+        wanted: &'a memmem::Finder<'_>,
+    ) -> impl Iterator<Item = Line<'a>> {
+        let bytes = &self.buffer[self.start..self.end];
+        let cut_down = self.length - bytes.len() as u64;
+        let mut done = 0;
+        std::iter::from_fn(move || {
+            let found = done + wanted.find(&bytes[done..])?;
+            let start = memrchr(b'\n', &bytes[done..found]).map_or(done, |at| done + at + 1);
+            let end = memchr(b'\n', &bytes[found..]).map_or(bytes.len(), |at| found + at + 1);
+            done = end;
+            let (line, offset) = (&bytes[start..end], self.offset + start as u64);
+            Some(Line { offset, length: line.len() as u64 + cut_down, bytes: line })
+        })
+    }
 }
 
 /// Cuts the long strings of JSON text down while it streams by.
@@ -343,6 +361,23 @@ mod tests {
         ) {
             let whole: Vec<_> = Lines::new(&bytes, 9).map(|l| (l.offset, l.bytes.to_vec())).collect();
             prop_assert_eq!(all(LineReader::new(Slices(&bytes, sizes), 9)), whole);
+        }
+
+        #[test]
+        fn lines_with_something_in_them_are_found_in_any_slicing(
+            bytes in prop::collection::vec(prop::sample::select(&b"ab\n"[..]), 0..300),
+            sizes in prop::collection::vec(1usize..40, 0..30),
+        ) {
+            let wanted = memmem::Finder::new(b"ab");
+            let whole = Lines::new(&bytes, 9).filter(|line| wanted.find(line.bytes).is_some());
+            let whole: Vec<_> = whole.map(|l| (l.offset, l.length, l.bytes.to_vec())).collect();
+            let mut reader = LineReader::new(Slices(&bytes, sizes), 9);
+            let (mut batch, mut found) = (Batch::default(), Vec::new());
+            while reader.next_batch(&mut batch).expect("reads") {
+                let lines = batch.lines_with(&wanted);
+                found.extend(lines.map(|l| (l.offset, l.length, l.bytes.to_vec())));
+            }
+            prop_assert_eq!(found, whole);
         }
     }
 }

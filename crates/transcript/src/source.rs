@@ -103,7 +103,9 @@ impl Source {
     /// Reads on from where `builder` stands.
     pub fn read_into(&self, builder: &mut Builder) -> Result<(), Problem> {
         let from = builder.consumed();
-        let read = match self.size()?.saturating_sub(from) {
+        let left = self.size()?.saturating_sub(from);
+        builder.expect(left);
+        let read = match left {
             LARGE.. => builder.read_shared(self.reader(from)),
             _ => builder.read(self.reader(from)),
         };

@@ -17,7 +17,7 @@ use crate::session::Names;
 use crate::time::Time;
 
 pub use read::is_marked;
-pub use state::VERSION;
+pub use state::{Packed, VERSION};
 
 /// No name.
 const NONE: u32 = u32::MAX;
@@ -101,6 +101,7 @@ pub struct Place {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claim {
     /// The response: `message.id`, else `requestId`, else the entry's `uuid`.
+    #[serde(skip)]
     pub key: Key,
     /// Its first line.
     pub first: Place,
@@ -198,9 +199,9 @@ impl Claims {
         std::mem::take(&mut self.list)
     }
 
-    /// How many names there are.
-    pub fn names(&self) -> usize {
-        self.names.list().len()
+    /// The names, in the order of their numbers.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.list().iter().map(|name| &**name)
     }
 
     /// The name that a number stands for; `None` if it stands for none.

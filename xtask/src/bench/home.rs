@@ -23,9 +23,12 @@ pub struct Home {
 }
 
 impl Home {
+    /// The name of a home somebody points to.
+    pub const GIVEN: &'static str = "given";
+
     /// A home somebody points to.
     pub fn given(path: &Path) -> Result<Self, String> {
-        Self::open(path.to_path_buf(), "given".into(), None)
+        Self::open(path.to_path_buf(), Self::GIVEN.into(), None)
     }
 
     /// A made home, reused if it is there.

@@ -10,7 +10,7 @@ mod target;
 mod text;
 mod walk;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,7 @@ use ::report::list::{self, ListFilter, ListOrder, Pulse};
 use ::report::page::document::Frame;
 use ::report::page::session::{Head, usage as usage_words};
 use ::report::record::Detail;
-use ::report::redact::{Options, Redactor, Rules};
+use ::report::redact::{Found, Options, Redactor, Rules};
 use ::report::show::Part;
 use ::report::usage::{Ledger, Totals};
 use rayon::prelude::*;
@@ -186,6 +186,8 @@ struct Work<'a> {
     notes: Vec<String>,
     /// Whether styles and code lie beside the pages.
     is_beside: bool,
+    /// What was replaced.
+    found: Vec<Found>,
 }
 
 /// What a session used.
@@ -243,7 +245,7 @@ pub fn run(args: &ExportArgs, run: &mut Run) -> Result<Answer, CliError> {
         Some(_) => "Secrets are replaced by placeholders: [redacted:…]",
         None => "Nothing was redacted",
     };
-    let work = Work {
+    let mut work = Work {
         format: args.format(),
         choice: Choice {
             detail: args.detail.unwrap_or(Detail::Work),
@@ -257,10 +259,11 @@ pub fn run(args: &ExportArgs, run: &mut Run) -> Result<Answer, CliError> {
         clock: run.clock.clone(),
         notes: vec![notes.into()],
         is_beside: is_many && !args.split,
+        found: Vec::new(),
         args,
     };
     let ids: Vec<String> = jobs.iter().map(id).collect();
-    let done = export(run, &work, jobs, &ids)?;
+    let done = export(run, &mut work, &jobs, &ids)?;
     if is_many {
         report::index(&work, &done)?;
     }
@@ -317,27 +320,35 @@ fn used(ledger: &Ledger) -> HashMap<String, Used> {
 /// Exports sessions, several at a time, the largest first; in their order.
 fn export(
     run: &mut Run,
-    work: &Work<'_>,
-    jobs: Vec<Job<'_>>,
+    work: &mut Work<'_>,
+    jobs: &[Job<'_>],
     ids: &[String],
 ) -> Result<Vec<Done>, CliError> {
     let is_one = jobs.len() == 1;
     let names = names(work, ids);
     let sizes: Vec<u64> = jobs.iter().map(bytes).collect();
     let progress = Progress::new(run.is_quiet(), jobs.len(), sizes.iter().sum());
-    let mut jobs: Vec<(usize, Job<'_>)> = jobs.into_iter().enumerate().collect();
-    jobs.sort_by_key(|(at, _)| std::cmp::Reverse(sizes[*at]));
-    let mut results: Vec<(usize, Result<Done, CliError>)> = jobs
-        .into_par_iter()
-        .with_max_len(1)
-        .map(|(at, job)| {
-            let result = one(work, &job, at, &names[at]);
+    let pass = |work: &Work<'_>, mut order: Vec<usize>| -> Vec<(usize, Result<Done, CliError>)> {
+        order.sort_by_key(|&at| std::cmp::Reverse(sizes[at]));
+        let all = order.into_par_iter().with_max_len(1);
+        let one = |at: usize| {
+            let result = one(work, &jobs[at], at, &names[at]);
             progress.step(sizes[at]);
             (at, result)
-        })
-        .collect();
+        };
+        all.map(one).collect()
+    };
+    let mut results: BTreeMap<usize, Result<Done, CliError>> =
+        pass(work, (0..jobs.len()).collect()).into_iter().collect();
+    work.found = work.redactor.as_ref().map_or_else(Vec::new, Redactor::report);
+    let ordered = work.redactor.as_ref().filter(|_| !is_one).map(Redactor::in_order);
+    if let Some((redactor, others)) = ordered.filter(|(_, others)| !others.is_empty()) {
+        // Which secret came first was chance: what has it is written once more.
+        work.redactor = Some(redactor);
+        work.target.force = true;
+        results.extend(pass(work, others.into_iter().map(|at| at as usize).collect()));
+    }
     drop(progress);
-    results.sort_by_key(|(at, _)| *at);
     let mut done = Vec::new();
     for (_, result) in results {
         match result {
@@ -534,7 +545,8 @@ fn head(work: &Work<'_>, walk: &mut Walk<'_>) -> Head {
     let texts = texts.chain(&mut head.notes).chain(&mut head.prs);
     let files = head.files.iter_mut().map(|(path, ..)| path);
     let commits = head.commits.iter_mut().map(|(_, subject)| subject);
-    texts.chain(files).chain(commits).for_each(|text| _ = cover.text(text, 0));
+    let failed = head.failed.iter_mut().map(|(_, tool)| tool);
+    texts.chain(files).chain(commits).chain(failed).for_each(|text| _ = cover.text(text, 0));
     head.bytes = walk.subject.bytes();
     if let Some(used) = work.used.get(&head.id) {
         head.usage = usage_words(&used.totals);

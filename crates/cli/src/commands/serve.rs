@@ -8,6 +8,8 @@ use std::sync::Arc;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
+use report::redact::{Options, Redactor, Rules};
+
 use crate::error::{Answer, CliError};
 use crate::run::Run;
 use crate::serve::{self, Desk, Guard};
@@ -23,6 +25,7 @@ Examples:
   recount serve --open            the page, in your browser
   recount serve --port 4000       always at the same address
   recount --demo serve --open     a built-in sample
+  recount --redact serve          without secrets, to be shown to others
   recount serve --listen 0.0.0.0  for other computers, too: whoever has the address can read")]
 pub struct ServeArgs {
     /// Open the page in the browser
@@ -44,7 +47,8 @@ pub fn run(args: &ServeArgs, run: &mut Run) -> Result<Answer, CliError> {
     let real = |root: std::path::PathBuf| root.canonicalize().unwrap_or(root);
     let roots = run.roots()?.into_iter().map(real).collect();
     let store = run.store()?.folder().to_path_buf();
-    let desk = Arc::new(Desk::new(roots, store));
+    let redactor = run.redact.then(|| Redactor::new(Rules::built_in(), Options::default()));
+    let desk = Arc::new(Desk::new(roots, store, redactor));
     let failed = |source| CliError::Serve(SocketAddr::new(args.listen, args.port), source);
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();

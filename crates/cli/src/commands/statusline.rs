@@ -16,7 +16,7 @@ use transcript::layout;
 use transcript::line::LineReader;
 use transcript::source::Source;
 use transcript::time::Time;
-use transcript::usage::Claims;
+use transcript::usage::Packed;
 
 use crate::error::{Answer, CliError};
 use crate::run::Run;
@@ -96,9 +96,10 @@ impl Counted {
                 Some(at) => inputs.swap_remove(at),
                 None => (lone(&real), 0),
             };
-            if read_on(&real, from, &mut input.claims).is_some() {
-                inputs.push((input, 0));
+            if let Some(claims) = read_on(&real, from, &input.claims) {
+                input.claims = claims;
             }
+            inputs.push((input, 0));
         }
         let inputs: Vec<Input> = inputs.into_iter().map(|(input, _)| input).collect();
         let prices = run.prices(None).ok().unwrap_or_else(|| Prices::built_in().clone());
@@ -159,17 +160,18 @@ fn lone(path: &Path) -> Input {
         created: None,
         has_source: true,
         is_former: false,
-        claims: Claims::default(),
+        claims: Packed::default(),
     }
 }
 
-/// Adds what stands behind `from`; `None` if that is more than there is time for.
-fn read_on(path: &Path, from: u64, claims: &mut Claims) -> Option<()> {
+/// With what stands behind `from`; `None` if that is more than there is time for.
+fn read_on(path: &Path, from: u64, claims: &Packed) -> Option<Packed> {
     let source = Source::open(path).ok()?;
     let size = source.size().ok()?;
     if size.saturating_sub(from) > MOST {
         return None;
     }
+    let mut claims = claims.open()?;
     // The last line may have been half written then. One that comes twice changes nothing.
     let from = from.saturating_sub(BACK);
     let mut lines = LineReader::new(source.reader(from), from);
@@ -179,5 +181,5 @@ fn read_on(path: &Path, from: u64, claims: &mut Claims) -> Option<()> {
             claims.line(line);
         }
     }
-    Some(())
+    claims.pack().ok()
 }

@@ -10,9 +10,10 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
+use hashbrown::HashMap;
 use jiff::tz::TimeZone;
 use report::price::{Confidence, Prices};
-use report::usage::{self, Calendar, Dimension, Filter, Ledger, Row, Totals, View, WeekStart};
+use report::usage::{Calendar, Dimension, Filter, Row, Tally, Totals, View, WeekStart};
 
 use transcript::usage::Oddity;
 
@@ -196,15 +197,13 @@ pub fn run(args: &UsageArgs, run: &mut Run) -> Result<Answer, CliError> {
     let filter = Filter { model: args.model.clone(), ..args.which.filter(run)? };
     let calendar = args.which.calendar(run);
     let prices = run.prices(args.which.basis.prices.as_deref())?;
-    let counted = run.counted(&prices)?;
     let by: Vec<Dimension> = match args.by.as_slice() {
         [] => vec![Dimension::Day],
         by => by.iter().map(|by| Dimension::from(*by)).collect(),
     };
     let (agents, prs) = run.links(&by)?;
     let view = View { by: &by, filter: &filter, calendar: &calendar, agents: &agents, prs: &prs };
-    let rows = usage::view(&counted.ledger, &view);
-    let total = usage::total(&counted.ledger, &filter);
+    let Tally { rows, total, unpriced, oddities } = run.tally(&prices, &view)?;
     if run.json {
         for row in &rows {
             run.out.json(&wire::usage::UsageRow::new(&by, row))?;
@@ -214,7 +213,7 @@ pub fn run(args: &UsageArgs, run: &mut Run) -> Result<Answer, CliError> {
     } else {
         table(run, &by, &rows, &total)?;
     }
-    notes(run, &counted.ledger, &filter, &total, &prices);
+    notes(run, &unpriced, oddities, &total, &prices);
     Ok(Answer::of(&rows))
 }
 
@@ -350,7 +349,13 @@ fn field(text: &str) -> String {
     }
 }
 
-fn notes(run: &mut Run, ledger: &Ledger, filter: &Filter, total: &Totals, prices: &Prices) {
+fn notes(
+    run: &mut Run,
+    without_price: &BTreeSet<Option<String>>,
+    oddities: HashMap<Oddity, u64>,
+    total: &Totals,
+    prices: &Prices,
+) {
     let [_, estimated, least, unpriced] = total.by_confidence;
     let requests = |number: u64| counted(number as usize, "request");
     if least.0 > 0 {
@@ -363,20 +368,15 @@ fn notes(run: &mut Run, ledger: &Ledger, filter: &Filter, total: &Totals, prices
         run.talk.note(format!("Priced by a rule: {}", requests(estimated.0)));
     }
     if unpriced.0 > 0 {
-        let models: BTreeSet<&str> = ledger
-            .responses
-            .iter()
-            .filter(|r| r.confidence == Confidence::Unpriced && filter.holds(ledger, r))
-            .map(|r| r.model.map_or("no model", |model| ledger.name(model)))
-            .collect();
-        let models: Vec<String> = models.into_iter().map(crate::terminal::safe::line).collect();
+        let models = without_price.iter().map(|model| model.as_deref().unwrap_or("no model"));
+        let models: Vec<String> = models.map(crate::terminal::safe::line).collect();
         run.talk.note(format!(
             "Without a price, and not in the cost: {} of {}; `--prices FILE` adds some",
             requests(unpriced.0),
             models.join(", ")
         ));
     }
-    let mut oddities: Vec<_> = ledger.oddities.iter().collect();
+    let mut oddities: Vec<_> = oddities.into_iter().collect();
     oddities.sort();
     for (oddity, number) in oddities {
         let what = match oddity {
@@ -385,7 +385,7 @@ fn notes(run: &mut Run, ledger: &Ledger, filter: &Filter, total: &Totals, prices
             Oddity::NotANumber => "no whole number",
             Oddity::NoUsage => "no usage at all",
         };
-        run.talk.note(format!("Counted as nothing: {}, {what}", counted(*number as usize, "line")));
+        run.talk.note(format!("Counted as nothing: {}, {what}", counted(number as usize, "line")));
     }
     if total.without_source > 0 {
         let requests = requests(total.without_source);

@@ -6,9 +6,11 @@ use std::sync::{Arc, Condvar, Mutex, RwLock};
 use std::time::Duration;
 
 use jiff::Zoned;
+use report::export::cover::Cover;
 use report::filter::Period;
 use report::list::ListFilter;
 use report::price::Prices;
+use report::redact::{Redactor, Rules};
 use report::storage::Report;
 use report::tools::CallFact;
 use report::usage::Ledger;
@@ -18,7 +20,7 @@ use transcript::id::SessionId;
 use super::open::{Open, agent_of};
 use super::reader::Reader;
 use super::shelf::Shelf;
-use super::words::Words;
+use super::words::{Of, Words};
 use crate::args::{Color, Global};
 use crate::commands::storage::{Side, measured};
 use crate::commands::tools::calls;
@@ -55,6 +57,8 @@ pub struct Desk {
     pub sync: Sync,
     /// Told when something has changed.
     pub news: watch::Sender<u64>,
+    /// Takes secrets out of what is answered, where that is wanted.
+    redactor: Option<Redactor<'static>>,
 }
 
 /// How far a sync is.
@@ -77,8 +81,8 @@ impl Sync {
 }
 
 impl Desk {
-    /// A desk of these Claude folders and this store.
-    pub fn new(roots: Vec<PathBuf>, store: PathBuf) -> Self {
+    /// A desk of these Claude folders and this store; what it answers goes through the redactor.
+    pub fn new(roots: Vec<PathBuf>, store: PathBuf, redactor: Option<Redactor<'static>>) -> Self {
         Self {
             roots,
             store,
@@ -92,6 +96,7 @@ impl Desk {
             large: Mutex::default(),
             sync: Sync::default(),
             news: watch::Sender::new(0),
+            redactor,
         }
     }
 
@@ -105,11 +110,27 @@ impl Desk {
             color: Color::Never,
             no_pager: true,
             quiet: true,
-            redact: false,
+            redact: self.redactor.is_some(),
         };
         let mut run = Run::new(global, Environment::default(), Clock { now: Zoned::now() });
-        run.out = crate::terminal::output::Output::held();
+        run.out = run.out.held();
         run
+    }
+
+    /// Takes the secrets out of records, if that is wanted.
+    pub fn cover(&self) -> Cover<'_> {
+        match &self.redactor {
+            Some(redactor) => Cover::new(Rules::built_in(), redactor, 0),
+            None => Cover::none(),
+        }
+    }
+
+    /// A page, or a piece of one, without secrets, if that is wanted.
+    pub fn covered(&self, html: String) -> String {
+        match &self.redactor {
+            Some(redactor) => redactor.page(&html, report::redact::Place::default()).into_owned(),
+            None => html,
+        }
     }
 
     /// The Claude folders.
@@ -156,12 +177,13 @@ impl Desk {
             let all = self.open.lock().expect("nobody panics while holding it");
             all.iter().find(|open| is_it(open)).cloned()
         };
-        if let Some(open) = held.filter(|open| open.is_current(&shelf)) {
-            return Ok(Some(open));
+        if let Some(open) = held.as_ref().filter(|open| open.is_current(&shelf)) {
+            return Ok(Some(open.clone()));
         }
         let Some(open) = Open::read(&shelf, &SessionId::new(id), agent, &self.reader)? else {
             return Ok(None);
         };
+        held.iter().for_each(|before| open.follow(before));
         let open = Arc::new(open);
         let mut all = self.open.lock().expect("nobody panics while holding it");
         all.retain(|other| !is_it(other));
@@ -171,12 +193,12 @@ impl Desk {
         Ok(Some(open))
     }
 
-    /// What the records of a session say; of one session at a time, because that is much.
-    pub fn words(&self, open: &Open) -> Arc<Words> {
+    /// What the entries of a session say; of one session at a time, because that is much.
+    pub fn words(&self, open: &Open, of: Of) -> Arc<Words> {
         let all = self.open.lock().expect("nobody panics while holding it").clone();
         let others = all.iter().filter(|other| !std::ptr::eq(&***other, open));
         others.for_each(|other| other.forget_words());
-        open.words()
+        open.words(of, &|| self.cover())
     }
 
     /// Bytes of a session's file now.

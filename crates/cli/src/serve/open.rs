@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
+use report::export::cover::Cover;
 use report::record::Opened;
 use transcript::id::SessionId;
 use transcript::layout::{Found, Problem};
@@ -11,7 +12,7 @@ use transcript::source::Source;
 
 use super::reader::Reader;
 use super::shelf::Shelf;
-use super::words::Words;
+use super::words::{Of, Words};
 
 /// A session, or a subagent of one.
 pub struct Open {
@@ -90,11 +91,25 @@ impl Open {
         self.sizes.iter().sum()
     }
 
-    /// What its records say. Made when it is first asked for.
-    pub fn words(&self) -> Arc<Words> {
-        let mut words = self.words.lock().expect("nobody panics while holding it");
-        let make = || Arc::new(Words::of(&self.session, &self.sources));
-        words.get_or_insert_with(make).clone()
+    /// What its entries say. Made when it is first asked for, and read on when it has grown.
+    pub fn words<'c>(&self, of: Of, cover: &(dyn Fn() -> Cover<'c> + Sync)) -> Arc<Words> {
+        let mut held = self.words.lock().expect("nobody panics while holding it");
+        if let Some(words) = held.as_ref().filter(|words| words.is_of(of, &self.session)) {
+            return words.clone();
+        }
+        let before = held.take();
+        let words = Arc::new(Words::of(&self.opened(), of, cover, before.as_deref()));
+        *held = Some(words.clone());
+        words
+    }
+
+    /// Takes over what was read of it when it was shorter.
+    pub fn follow(&self, before: &Self) {
+        let is_one = |open: &Self| open.sources.len() == 1;
+        if is_one(self) && is_one(before) && self.sources[0].path() == before.sources[0].path() {
+            let words = before.words.lock().expect("nobody panics while holding it").clone();
+            *self.words.lock().expect("nobody panics while holding it") = words;
+        }
     }
 
     /// Lets go of what its records say.

@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use report::export::cover::Cover;
 use report::format::{counted, size};
 use report::html::{Html, Url};
 use report::page::outline::{Outline, outline};
 use report::page::record::Around;
 use report::page::session::{self, Head, PIECE};
 use report::page::{Place, Source, Style, document, frame};
-use report::record::{Detail, Opened};
+use report::record::{Detail, Opened, Record};
 use report::show::{Part, entries};
 use report::usage::Totals;
 use serde::{Deserialize, Serialize};
@@ -22,6 +23,7 @@ use transcript::library::Agent;
 use super::answer::{Body, Refusal, Reply};
 use super::desk::Desk;
 use super::open::{Open, agent_of};
+use super::words::Of;
 use crate::commands::short;
 
 /// A subagent is shown inside its parent's page up to so many records; a longer one has a page of
@@ -65,6 +67,7 @@ impl Look {
 
 /// A session with the way somebody looks at it.
 struct View<'a> {
+    desk: &'a Desk,
     open: &'a Open,
     opened: Opened<'a>,
     outline: Outline,
@@ -73,12 +76,12 @@ struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    fn new(open: &'a Open, look: &'a Look) -> Result<Self, Refusal> {
+    fn new(desk: &'a Desk, open: &'a Open, look: &'a Look) -> Result<Self, Refusal> {
         let opened = open.opened();
         let outline = outline(&opened, look.part(), look.detail())
             .map_err(|no| Refusal::missing(&format!("There is no {} {}", no.noun, no.asked)))?;
         let style = style(open, look.detail(), String::new());
-        Ok(Self { open, opened, outline, style, look })
+        Ok(Self { desk, open, opened, outline, style, look })
     }
 
     fn pieces(&self) -> Vec<std::ops::Range<usize>> {
@@ -86,7 +89,7 @@ impl<'a> View<'a> {
     }
 
     fn piece(&self, html: &mut Html, items: std::ops::Range<usize>) -> Result<(), Refusal> {
-        let mut around = Agents { open: self.open };
+        let mut around = Agents { open: self.open, cover: self.desk.cover() };
         let Self { opened, outline, style, .. } = self;
         Ok(session::piece(html, opened, outline, items, style, &mut around)?)
     }
@@ -137,6 +140,7 @@ fn style(open: &Open, detail: Detail, prefix: String) -> Style {
 /// Subagents below their calls: their heads, to be opened.
 struct Agents<'a> {
     open: &'a Open,
+    cover: Cover<'a>,
 }
 
 impl Around for Agents<'_> {
@@ -147,6 +151,16 @@ impl Around for Agents<'_> {
             agent_head(html, self.open, agent);
         }
         Ok(())
+    }
+
+    fn before(&mut self, record: &mut Record) {
+        self.cover.record(record);
+    }
+
+    fn line(&mut self, opened: &Opened<'_>, record: &Record) -> Result<String, Problem> {
+        let mut line = opened.line(record.node)?;
+        self.cover.json(&mut line, 0);
+        Ok(line)
     }
 }
 
@@ -217,7 +231,7 @@ fn head(open: &Open) -> Head {
 /// The page.
 pub fn page(desk: &Desk, id: &str, look: &Look) -> Reply {
     let open = found(desk, id, look)?;
-    let view = View::new(&open, look)?;
+    let view = View::new(desk, &open, look)?;
     let head = head(&open);
     let turns = session::turns(&view.opened, &view.style)?;
     let mut text = Html::new();
@@ -242,7 +256,7 @@ pub fn page(desk: &Desk, id: &str, look: &Look) -> Reply {
                 .attr("id", "text")
                 .attr("data-source", "served")
                 .with(|html| html.add(&text));
-            session::facts(html, &head, &view.style);
+            session::facts(html, &head, &view.style, session::here);
         });
     });
     Ok(html.into())
@@ -254,7 +268,8 @@ pub fn facts(desk: &Desk, id: &str, look: &Look) -> Reply {
     let mut head = head(&open);
     used(desk, &open, &mut head)?;
     let mut html = Html::new();
-    session::bare_facts(&mut html, &head, &style(&open, look.detail(), String::new()));
+    let style = style(&open, look.detail(), String::new());
+    session::bare_facts(&mut html, &head, &style, session::here);
     Ok(html.into())
 }
 
@@ -332,7 +347,7 @@ fn foot(html: &mut Html, view: &View<'_>) {
 /// One piece of the text.
 pub fn piece(desk: &Desk, id: &str, at: usize, look: &Look) -> Reply {
     let open = found(desk, id, look)?;
-    let view = View::new(&open, look)?;
+    let view = View::new(desk, &open, look)?;
     let items = view.pieces().get(at).cloned().ok_or_else(|| Refusal::missing("No such piece"))?;
     let mut html = Html::new();
     view.piece(&mut html, items)?;
@@ -357,7 +372,7 @@ pub struct News {
 /// What is new at the end: from a piece on.
 pub fn news(desk: &Desk, id: &str, look: &Look) -> Result<News, Refusal> {
     let open = found(desk, id, look)?;
-    let view = View::new(&open, look)?;
+    let view = View::new(desk, &open, look)?;
     let mut sections = Html::new();
     view.sections(&mut sections, look.from, |_| true)?;
     let mut turns = None;
@@ -367,8 +382,8 @@ pub fn news(desk: &Desk, id: &str, look: &Look) -> Result<News, Refusal> {
     }
     Ok(News {
         before: view.fingerprint(look.from),
-        sections: sections.into_string(),
-        turns: turns.map(Html::into_string),
+        sections: desk.covered(sections.into_string()),
+        turns: turns.map(|turns| desk.covered(turns.into_string())),
         state: open.shelf.pulse.life(&open.shelf.library, open.item()).name(),
         entries: open.session.nodes().len(),
     })
@@ -388,15 +403,16 @@ pub struct Found {
 /// Looks for a text in all records.
 pub fn find(desk: &Desk, id: &str, look: &Look) -> Result<Found, Refusal> {
     let open = found(desk, id, look)?;
-    let view = View::new(&open, look)?;
+    let view = View::new(desk, &open, look)?;
     let mut piece_of = vec![None; open.session.nodes().len()];
     for (at, items) in view.pieces().into_iter().enumerate() {
         for node in view.outline.items[items].iter().flat_map(|item| item.nodes()) {
             piece_of[*node] = Some(at);
         }
     }
-    let words = desk.words(&open);
-    let all = words.find(&look.q);
+    let of = if look.detail() == Detail::Raw { Of::Lines } else { Of::Records };
+    let words = desk.words(&open, of);
+    let all = words.find(&view.opened, &look.q);
     let shown = all.iter().filter_map(|&(node, count)| Some((piece_of[node]?, node, count)));
     let places: Vec<(usize, String, usize)> = shown
         .map(|(piece, node, count)| {
@@ -419,8 +435,9 @@ pub fn inside(desk: &Desk, id: &str, agent: &str, look: &Look) -> Reply {
         outline(&opened, Part::Way, detail).map_err(|_| Refusal::missing("It has no entries"))?;
     let style = style(&open, detail, format!("{agent}-"));
     let mut html = Html::new();
+    let mut around = Agents { open: &open, cover: desk.cover() };
     let end = outline.items.len().min(INSIDE);
-    session::piece(&mut html, &opened, &outline, 0..end, &style, &mut Agents { open: &open })?;
+    session::piece(&mut html, &opened, &outline, 0..end, &style, &mut around)?;
     if end < outline.items.len() {
         let rest = counted(outline.items.len() - end, "more record");
         html.within("p", "cut", |html| {
@@ -434,7 +451,13 @@ pub fn inside(desk: &Desk, id: &str, agent: &str, look: &Look) -> Reply {
 pub fn raw(desk: &Desk, id: &str, number: u32, look: &Look) -> Reply {
     let open = found(desk, id, look)?;
     let node = open.session.numbered(number).ok_or_else(|| Refusal::missing("No such entry"))?;
-    Ok(Body::Text(open.opened().bytes(node)?))
+    let mut cover = desk.cover();
+    if !cover.is_on() {
+        return Ok(Body::Text(open.opened().bytes(node)?));
+    }
+    let mut line = open.opened().line(node)?;
+    cover.json(&mut line, 0);
+    Ok(Body::Text(line.into_bytes()))
 }
 
 /// A picture of an entry.

@@ -63,16 +63,20 @@ impl Output {
         }
     }
 
-    /// What is written is held, for [`Output::take`].
-    pub fn held() -> Self {
+    /// As this one, but what is written is held, for [`Output::take`].
+    pub fn held(self) -> Self {
         let strip = Some(StripBytes::new());
-        Self { sink: Sink::Held(Vec::new()), strip, columns: None, redacted: None }
+        Self { sink: Sink::Held(Vec::new()), strip, columns: None, redacted: self.redacted }
     }
 
     /// What was held so far.
     pub fn take(&mut self) -> Vec<u8> {
+        let rest = self.redacted.as_mut().map(Redacted::rest);
         match &mut self.sink {
-            Sink::Held(bytes) => std::mem::take(bytes),
+            Sink::Held(bytes) => {
+                bytes.extend(rest.unwrap_or_default());
+                std::mem::take(bytes)
+            }
             Sink::Direct(_) | Sink::Paged(_) => Vec::new(),
         }
     }

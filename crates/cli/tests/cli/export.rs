@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -182,9 +182,32 @@ fn records_are_those_of_show() {
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let last: Exported = serde_json::from_value(lines.pop().unwrap()).unwrap();
     let shown: Vec<Value> = case.json("show aaaa");
+    // Nothing in the session leads to its subagent: it comes last.
+    let rest = lines.split_off(shown.len());
     assert_eq!(lines, shown);
-    assert_eq!((last.records, last.redacted, &last.path), (shown.len(), true, &None));
+    assert_eq!(rest.len(), 2, "its task and its call");
+    assert!(rest.iter().all(|line| line["agent_id"] == "a0123456789abcdef"), "{rest:?}");
+    assert_eq!((last.records, last.redacted, &last.path), (shown.len() + 2, true, &None));
     assert!(last.left_out.iter().any(|line| line.contains("bookkeeping")), "{last:?}");
+}
+
+#[test]
+fn a_subagent_that_no_call_leads_to_is_in_every_export() {
+    let case = Case::new(HOME);
+    for (to, flags) in [("a.html", ""), ("s", "--split"), ("r.html", "--detail 5")] {
+        assert!(case.run(&format!("export aaaa --to {to} {flags}")).starts_with("exit 0"));
+        let all: String = files(&out(&case, to)).into_values().collect();
+        let text = pieces(&all).concat() + &all;
+        assert!(text.contains("1 subagent of no known call"), "{to}");
+        assert!(text.contains("Look around") && !text.contains("subagent not here"), "{to}");
+    }
+    for flags in ["--no-subagents", "--turn 1"] {
+        assert!(
+            case.run(&format!("export aaaa --to b.html --force {flags}")).starts_with("exit 0")
+        );
+        let html = read(&case, "b.html");
+        assert!(html.contains("1 subagent not here"), "{flags}: {html}");
+    }
 }
 
 #[test]
@@ -229,10 +252,22 @@ fn a_session_as_markdown() {
 
     Done.
 
+    > **subagent a0123456789abcdef · claude-opus-4-5 · 1 call · 2 s**
+    >
+    > **Task** · 2026-01-05 10:00
+    >
+    > > Look around
+    >
+    > **Read** `/none` · failed · 1.0 s
+    >
+    > ```
+    > File does not exist.
+    > ```
+    >
+
     ---
 
     - Hidden at level 3: 1 bookkeeping line
-    - 1 subagent not here
     - Secrets are replaced by placeholders: \[redacted:…\]
     ");
 }
@@ -385,6 +420,41 @@ fn every_planted_secret_is_gone_in_every_form() {
     assert_clean("jsonl", &read(&case, "a.jsonl"), &secrets);
     assert!(case.run("export --all --to all").starts_with("exit 0"));
     assert_clean("index", &read(&case, "all/index.html"), &secrets);
+}
+
+#[test]
+fn placeholders_are_numbered_by_session() {
+    // The later a session stands in the list, the longer it is, and the sooner it is begun.
+    let mut random = Random::new(9);
+    let mut text = String::new();
+    for n in 1..=4 {
+        let id = format!("{n}{n}{n}{n}0000-0000-4000-8000-000000000000");
+        let key = fill("{a-zA-Z0-9:36}", &mut random).text;
+        let line = json!({
+            "type": "user", "uuid": format!("u{n}"), "parentUuid": null, "sessionId": id,
+            "cwd": "/home/x/app", "timestamp": format!("2026-01-0{}T10:00:00.000Z", 9 - n),
+            "version": "2.1.144",
+            "message": { "role": "user", "content": format!("ghp_{key} {}", "word ".repeat(n * 2000)) },
+        });
+        text += &format!("//- projects/-home-x-app/{id}.jsonl\n{line}\n");
+    }
+    let case = Case::new(&text);
+    for (to, flags) in [("a", "--format markdown"), ("b", ""), ("c", "--split")] {
+        assert!(case.run(&format!("export --all --to {to} {flags}")).starts_with("exit 0"));
+        let all = files(&out(&case, to));
+        for n in 1..=4 {
+            let is_its =
+                |path: &&PathBuf| path.to_string_lossy().contains(&"1234"[n - 1..n].repeat(4));
+            let own: String = all.keys().filter(is_its).map(|path| all[path].clone()).collect();
+            let own = own.clone() + &pieces(&own).concat();
+            let numbers: HashSet<&str> = own
+                .split("redacted:github-personal-token:")
+                .skip(1)
+                .filter_map(|rest| rest.split([']', '\\']).next())
+                .collect();
+            assert_eq!(numbers, HashSet::from([n.to_string().as_str()]), "{to} {n}");
+        }
+    }
 }
 
 #[test]

@@ -3,11 +3,14 @@
 //! Each test has a home, a store, a server and a browser of its own. Pictures of what a person
 //! sees go to `target/screenshots`.
 
+mod anatomy;
 mod contrast;
+mod exported;
 mod hostile;
 mod huge;
 mod kit;
 mod live;
+mod redacted;
 mod safety;
 mod server;
 mod walk;

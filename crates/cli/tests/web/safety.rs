@@ -1,33 +1,84 @@
 //! Nothing that stands in a transcript runs, or asks anything of anybody.
 
+use report::page::document::{CODE, STYLES};
 use testkit::browser::Said;
 use testkit::{Browser, Served, Truth};
 
 use super::hostile::{self, Depth};
 use super::kit::{browser, serve, synced};
 
-/// Opens an address, unfolds everything, and holds that nothing has run and nothing was asked for
-/// elsewhere. Also for files: whatever has a page can be opened here.
-pub fn opened_safely(browser: &Browser, url: &str) {
-    browser.open(url);
-    browser
-        .until("document.readyState === 'complete' && !document.querySelector('#theme')?.hidden");
-    browser
-        .run("document.querySelectorAll('details').forEach((details) => { details.open = true; })");
-    browser.until("[...document.querySelectorAll('.subagent[data-agent] .inside')].every((inside) => inside.textContent !== 'Reading…' && inside.childNodes.length > 0)");
-    assert_eq!(browser.dialog(), None, "{url}");
-    let found = browser.run(
-        "const own = (address) => address === '' || new URL(address, location.href).origin === location.origin || /^(data|blob):/.test(address);
+/// What a page is made of beside what it shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Made {
+    /// Styles and code of the server.
+    Served,
+    /// One style and one script, both in it, both ours to the letter.
+    Whole,
+    /// Files of styles and code beside it.
+    Beside,
+    /// A file of styles beside it, and no code.
+    Plain,
+}
+
+impl Made {
+    /// The sources of its scripts; one that is in the page is told as its text.
+    fn scripts(self) -> Vec<&'static str> {
+        match self {
+            Self::Served => vec!["/assets/page.js"],
+            Self::Whole => vec![CODE],
+            Self::Beside => vec!["page.js"],
+            Self::Plain => Vec::new(),
+        }
+    }
+
+    fn styles(self) -> Vec<&'static str> {
+        match self {
+            Self::Whole => vec![STYLES],
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// Waits until the page stands, unfolds and unpacks everything, and tells what there is.
+const LOOK: &str = r#"
+    const done = arguments[arguments.length - 1];
+    const all = (selector) => [...document.querySelectorAll(selector)];
+    const pause = () => new Promise((go) => setTimeout(go, 10));
+    const until = async (is) => { for (let n = 0; n < 2000 && !is(); n++) await pause(); return is(); };
+    (async () => {
+        const stands = await until(() => document.readyState === 'complete' && !document.querySelector('#theme')?.hidden);
+        const filled = await until(() => {
+            const next = all('section.piece').find((piece) => !piece.hasAttribute('data-full'));
+            next?.scrollIntoView();
+            return !next || all('section.piece').length > 12;
+        });
+        all('details').forEach((details) => { details.open = true; });
+        const opened = await until(() => all('.subagent[data-agent] .inside').every((inside) => inside.textContent !== 'Reading…' && inside.childNodes.length > 0));
+        const here = location.protocol === 'file:' ? location.href.replace(/[^/]*$/, '') : location.origin + '/';
+        const own = (address) => address === '' || new URL(address, location.href).href.startsWith(here) || /^(data|blob):/.test(address);
         const asked = performance.getEntriesByType('resource').map((entry) => entry.name).filter((name) => !own(name));
-        const acting = [...document.querySelectorAll('*')].flatMap((element) => [...element.attributes]
-            .filter(({ name, value }) => name.startsWith('on') || name === 'srcdoc' || (/^(href|src|action|xlink:href|formaction)$/.test(name) && /^\\s*(javascript|data:text|vbscript)/i.test(value)))
+        // As the browser reads an address, with all that it overlooks.
+        const acts = (address) => URL.canParse(address, location.href) && /^(javascript:|vbscript:|data:(?!image\/|application\/pdf|,))/.test(new URL(address, location.href).href);
+        const acting = all('*').flatMap((element) => [...element.attributes]
+            .filter(({ name, value }) => name.startsWith('on') || name === 'srcdoc' || (/^(href|src|action|xlink:href|formaction)$/.test(name) && acts(value)))
             .map(({ name, value }) => element.localName + ' ' + name + '=' + value));
-        const odd = [...document.querySelectorAll('iframe, object, embed, base, script:not([src^=\"/assets/\"]), style, textarea, math, foreignObject, animate, set, use, meta[http-equiv=refresh]')].map((e) => e.outerHTML.slice(0, 200));
-        const away = [...document.querySelectorAll('img, video, audio, source, link, script')].map((e) => e.getAttribute('src') ?? e.getAttribute('href')).filter((address) => address && !own(address));
-        return { ran: globalThis.__ran ?? null, asked, acting, odd, away };",
-    );
-    let clean =
-        serde_json::json!({ "ran": null, "asked": [], "acting": [], "odd": [], "away": [] });
+        const odd = all('iframe, object, embed, base, textarea, math, foreignObject, animate, set, use, meta[http-equiv=refresh]').map((e) => e.outerHTML.slice(0, 200));
+        const away = all('img, video, audio, source, link, script').map((e) => e.getAttribute('src') ?? e.getAttribute('href')).filter((address) => address && !own(address));
+        const scripts = all('script').map((e) => e.getAttribute('src') ?? e.textContent);
+        const styles = all('style').map((e) => e.textContent);
+        done({ stands, filled, opened, ran: globalThis.__ran ?? null, asked, acting, odd, away, scripts, styles });
+    })();"#;
+
+/// Opens an address, unfolds everything, and holds that nothing has run but what the page is made
+/// of, and that nothing was asked for elsewhere.
+pub fn opened_safely(browser: &Browser, url: &str, made: Made) {
+    browser.open(url);
+    let found = browser.wait_for(LOOK);
+    assert_eq!(browser.dialog(), None, "{url}");
+    let clean = serde_json::json!({
+        "stands": true, "filled": true, "opened": true, "ran": null, "asked": [], "acting": [],
+        "odd": [], "away": [], "scripts": made.scripts(), "styles": made.styles(),
+    });
     assert_eq!(found, clean, "{url}");
     // A picture whose bytes are none is not there, and the browser says so.
     let is_picture = |text: &str| text.contains("/media/") && text.contains("status of 404");
@@ -39,7 +90,7 @@ pub fn opened_safely(browser: &Browser, url: &str) {
 /// Opens all pages of a server; how many pages of files were among them.
 fn walk(served: &Served, truth: &Truth) -> usize {
     let browser = browser();
-    let open = |path: &str| opened_safely(&browser, &format!("{}{path}", served.url));
+    let open = |path: &str| opened_safely(&browser, &format!("{}{path}", served.url), Made::Served);
     synced(served, "alert");
     for path in ["/", "/errors", "/usage", "/storage", "/journal", "/search", "/search?q=alert"] {
         open(path);
@@ -64,9 +115,8 @@ fn walk(served: &Served, truth: &Truth) -> usize {
     let sessions = hostile::sessions(served);
     assert!(sessions.len() * 2 > truth.sessions.len(), "{} sessions", sessions.len());
     let mut files = Vec::new();
-    for (at, path) in sessions.iter().enumerate() {
-        // What a level shows, the fourth shows as well; the fifth shows everything otherwise.
-        for level in [1 + at % 3, 5, 4] {
+    for path in &sessions {
+        for level in 1..=5 {
             open(&format!("{path}?d={level}"));
         }
         let file = browser.run("return document.querySelector('#facts a[href^=\"/file\"]')?.getAttribute('href') ?? null");
@@ -126,7 +176,7 @@ fn what_runs_or_could_is_seen() {
         std::fs::write(&path, format!("<!doctype html><title>x</title><p>{body}</p>"))
             .expect("written");
         let url = format!("file://{}", path.display());
-        let opened = std::panic::AssertUnwindSafe(|| opened_safely(&browser, &url));
+        let opened = std::panic::AssertUnwindSafe(|| opened_safely(&browser, &url, Made::Plain));
         std::panic::catch_unwind(opened).is_ok()
     };
     assert!(is_safe("plain"));

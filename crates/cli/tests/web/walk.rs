@@ -234,6 +234,8 @@ fn the_keyboard_reaches_everything() {
     for path in ["/", &session] {
         browser.open(&format!("{}{path}", served.url));
         browser.until("document.querySelectorAll('main a').length > 3 && !document.querySelector('#theme').hidden");
+        // What was used is put into the margin later.
+        browser.until("!document.querySelector('#facts') || document.querySelector('#facts figure svg') !== null");
         browser.run(
             "globalThis.all = new Set([...document.querySelectorAll('a[href], button, input, summary')]
                 .filter((e) => e.checkVisibility({ visibilityProperty: true }) && !e.disabled && e.tabIndex >= 0));

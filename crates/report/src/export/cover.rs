@@ -88,6 +88,8 @@ impl<'r> Cover<'r> {
             return;
         }
         let entry = record.number.map_or(record.offset, u64::from);
+        let names = record.model.iter_mut().chain(&mut record.permission_mode);
+        names.for_each(|name| _ = self.text(name, entry));
         match &mut record.body {
             Body::Prompt { text, beside, media } => {
                 self.text(text, entry);
@@ -142,7 +144,8 @@ impl<'r> Cover<'r> {
 
     fn outcome(&mut self, outcome: &mut Outcome, entry: u64) {
         let entry = outcome.number.map_or(entry, u64::from);
-        outcome.text.iter_mut().for_each(|text| _ = self.text(text, entry));
+        let texts = outcome.text.iter_mut().chain(&mut outcome.stderr);
+        texts.for_each(|text| _ = self.text(text, entry));
         outcome.media.iter_mut().for_each(|media| _ = self.text(media, entry));
         if let Some(change) = &mut outcome.change {
             self.text(&mut change.path, entry);
@@ -151,7 +154,7 @@ impl<'r> Cover<'r> {
     }
 
     /// The lines of a hunk are one text: a secret may have several lines.
-    fn hunk(&mut self, hunk: &mut Hunk, entry: u64) {
+    pub fn hunk(&mut self, hunk: &mut Hunk, entry: u64) {
         let mut text = hunk.lines.join("\n");
         if !self.text(&mut text, entry) {
             return;

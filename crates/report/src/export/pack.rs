@@ -2,7 +2,8 @@
 //!
 //! Each piece of the text is deflated and written as base64 into an element that shows nothing;
 //! the page's code unpacks the pieces that are looked at. So a file of a long session is small,
-//! and opens at once. The first piece is also there as it is, for readers without code.
+//! and opens at once. The first piece, if it is short, is also there as it is, for readers without
+//! code.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -69,7 +70,7 @@ impl Page<'_> {
                 }
                 foot(html, self.tally, self.style, self.notes);
             });
-            session::facts(html, self.head, self.style);
+            session::facts(html, self.head, self.style, session::here);
         });
     }
 
@@ -77,9 +78,10 @@ impl Page<'_> {
         let open = html.tag("section").class("piece").show("id", format_args!("piece-{number}"));
         let open = open.show("data-piece", number).show("data-first", piece.span.0);
         let open = open.show("data-last", piece.span.1).show("data-records", piece.records);
-        let open = open.flag("data-full", number == 0);
-        open.with(|html| {
-            if number == 0 {
+        // A first piece that is too long to be here is unpacked like the others.
+        let is_here = number == 0 && !self.first.is_empty();
+        open.flag("data-full", is_here).with(|html| {
+            if is_here {
                 html.add(self.first);
             }
         });

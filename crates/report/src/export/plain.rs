@@ -43,6 +43,11 @@ impl Pages {
         self.spans.iter().position(|(first, last)| (*first..=*last).contains(&entry))
     }
 
+    /// Where an entry is.
+    fn url(&self, entry: u32) -> Option<Url> {
+        Some(Url::beside(&name(self.holding(entry)?)).at(&format!("e{entry}")))
+    }
+
     /// One page, with what was made of its items.
     pub fn page(&self, number: usize, head: &Head, turns: &[TurnLine], text: &Html) -> Html {
         let all = self.items.len();
@@ -82,8 +87,8 @@ impl Pages {
         head: &Head,
         turns: &[TurnLine],
         style: &Style,
-        tally: &Tally,
-        notes: &[String],
+        (tally, notes): (&Tally, &[String]),
+        rest: &Html,
     ) -> Html {
         document(Frame::Plain, &head.title, |html| {
             html.within("main", "session", |html| {
@@ -91,15 +96,13 @@ impl Pages {
                 html.within("div", "text", |html| {
                     session::head(html, head, style);
                     html.words("h2", "", &counted(turns.len(), "turn"));
-                    list(html, turns.iter(), |turn| {
-                        let page = self.holding(turn.entry)?;
-                        Some(Url::beside(&name(page)).at(&place(turn)))
-                    });
+                    list(html, turns.iter(), |turn| self.url(turn.entry));
                     html.words("h2", "", &counted(self.items.len(), "page"));
                     html.within("p", "", |html| self.numbers(html));
+                    html.add(rest);
                     pack::foot(html, tally, style, notes);
                 });
-                session::facts(html, head, style);
+                session::facts(html, head, style, |entry| self.url(entry));
             });
         })
     }

@@ -151,7 +151,7 @@ fn pages(made: &Made, detail: Detail) -> String {
     html += end;
     let pages = Pages::of(&made.session, &outline);
     html += pages.page(0, &head, &turns, &text).as_str();
-    html + pages.index(&head, &turns, &style, &tally, &notes).as_str()
+    html + pages.index(&head, &turns, &style, (&tally, &notes), &Html::new()).as_str()
 }
 
 /// The tags of a page, without what stands in them.

@@ -32,22 +32,59 @@ pub fn output(html: &mut Html, class: &'static str, text: &str) {
 fn folded(html: &mut Html, text: &str, last: usize, write: impl Fn(&mut Html, &str)) {
     let (text, cut) = at_most(text);
     let lines: Vec<&str> = text.split('\n').collect();
-    let shown = FIRST + last;
-    if lines.len() <= shown + LEAST {
-        pre(html, text, &write);
-    } else {
-        let end = lines.len() - last;
-        pre(html, &lines[..FIRST].join("\n"), &write);
-        html.within("details", "more", |html| {
-            html.words("summary", "", &format!("Show {} more", counted(end - FIRST, "line")));
-            pre(html, &lines[FIRST..end].join("\n"), &write);
-        });
-        if last > 0 {
-            pre(html, &lines[end..].join("\n"), &write);
-        }
-    }
+    in_parts(html, lines.len(), last, |html, part| pre(html, &lines[part].join("\n"), &write));
     if cut > 0 {
         html.words("p", "cut", &format!("{} more, not on this page", size(cut as u64)));
+    }
+}
+
+/// Lines with their numbers, which are not part of what is copied.
+pub fn numbered(html: &mut Html, language: &'static str, lines: &[(&str, &str)]) {
+    let mut bytes = 0;
+    let fits = |(_, text): &&(&str, &str)| {
+        bytes += text.len() + 1;
+        bytes <= MOST
+    };
+    let shown = &lines[..lines.iter().take_while(fits).count()];
+    html.within("div", "code", |html| {
+        in_parts(html, shown.len(), 0, |html, part| {
+            let join = |of: fn(&(&str, &str)) -> String| {
+                shown[part.clone()].iter().map(of).collect::<Vec<_>>().join("\n")
+            };
+            html.within("div", "nums", |html| {
+                html.words("pre", "n", &join(|(number, _)| (*number).into()));
+                let text = join(|(_, text)| (*text).into());
+                pre(html, &text, &|html: &mut Html, text: &str| match language {
+                    "" => html.text(text),
+                    language => super::highlight::code(html, language, text),
+                });
+            });
+        });
+    });
+    if shown.len() < lines.len() {
+        let cut = counted(lines.len() - shown.len(), "line");
+        html.words("p", "cut", &format!("{cut} more, not on this page"));
+    }
+}
+
+/// Writes lines, the middle of many folded.
+fn in_parts(
+    html: &mut Html,
+    count: usize,
+    last: usize,
+    write: impl Fn(&mut Html, std::ops::Range<usize>),
+) {
+    if count <= FIRST + last + LEAST {
+        return write(html, 0..count);
+    }
+    let end = count - last;
+    write(html, 0..FIRST);
+    html.within("details", "more", |html| {
+        html.words("summary", "", &format!("Show {} more", counted(end - FIRST, "line")));
+        write(html, FIRST..end);
+    });
+    if last > 0 {
+        write(html, end..count);
     }
 }
 

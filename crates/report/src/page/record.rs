@@ -8,7 +8,7 @@ use transcript::prompt;
 use transcript::session::Role;
 
 use super::outline::Item;
-use super::{Source, Style, class, code, diff, glyph, language_of, work};
+use super::{Source, Style, class, code, diff, glyph, language_of, listing, work};
 use crate::format::{counted, short_duration, size, thousands};
 use crate::html::markdown::markdown;
 use crate::html::{Html, PDF, Picture, Url};
@@ -27,6 +27,11 @@ pub trait Around {
 
     /// Changes a record before it is shown: what is secret is taken out.
     fn before(&mut self, _record: &mut Record) {}
+
+    /// An entry as it stands in the file, as far as it may be shown.
+    fn line(&mut self, opened: &Opened<'_>, record: &Record) -> Result<String, Problem> {
+        opened.line(record.node)
+    }
 
     /// The bytes of a picture or document of an entry, for a page that has them in it.
     fn media(&mut self, _of: Holder<'_>, _at: usize) -> Option<Media> {
@@ -54,14 +59,58 @@ impl Around for Alone {
     }
 }
 
+/// The model that spoke last, and what it was permitted: a change of either is told.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Course {
+    model: Option<String>,
+    mode: Option<String>,
+}
+
+impl Course {
+    /// What held before an item of a page.
+    pub fn before(opened: &Opened<'_>, items: &[Item]) -> Result<Self, Problem> {
+        let nodes = opened.session().nodes();
+        let last = |is: fn(Role) -> bool| {
+            let all = items.iter().rev().flat_map(|item| item.nodes().iter().rev());
+            all.copied().find(|&node| is(nodes[node].role))
+        };
+        let mut course = Self::default();
+        if let Some(node) = last(|role| role.is_model()) {
+            course.model = opened.model(node)?;
+        }
+        if let Some(node) = last(|role| role == Role::Prompt) {
+            course.mode = opened.permission_mode(node)?;
+        }
+        Ok(course)
+    }
+
+    /// Writes a band for what changes with a record.
+    fn follow(&mut self, html: &mut Html, record: &Record) {
+        let mut tell = |name: &str, held: &mut Option<String>, now: &Option<String>| {
+            let Some(now) = now else { return };
+            if let Some(before) = held.as_ref().filter(|before| *before != now) {
+                let words = format!("{name}: {before} \u{2192} {now}");
+                html.tag("div").class("band").attr("data-kind", "setting").text(&words);
+            }
+            *held = Some(now.clone());
+        };
+        tell("Permissions", &mut self.mode, &record.permission_mode);
+        tell("Model", &mut self.model, &record.model);
+    }
+}
+
 /// Writes one item of a page.
 pub fn item(
     html: &mut Html,
     opened: &Opened<'_>,
     item: &Item,
     style: &Style,
-    around: &mut dyn Around,
+    (around, course): (&mut dyn Around, &mut Course),
 ) -> Result<(), Problem> {
+    if style.detail == Detail::Raw {
+        let mut nodes = item.nodes().iter();
+        return nodes.try_for_each(|&node| raw(html, opened, node, style, around));
+    }
     let mut records = Vec::new();
     for &node in item.nodes() {
         if let Some(mut record) = opened.record(node)? {
@@ -70,10 +119,44 @@ pub fn item(
             records.push(record);
         }
     }
+    if style.detail >= Detail::Conversation {
+        records.iter().for_each(|record| course.follow(html, record));
+    }
     match item {
         Item::One(_) => records.iter().try_for_each(|record| one(html, record, style, around)),
         Item::Work(_) => stretch(html, &records, style, around),
     }
+}
+
+/// So much of a line is to be seen before it is opened.
+const RAW_WORDS: usize = 120;
+
+/// An entry as it stands in the file, and the subagents that it started.
+fn raw(
+    html: &mut Html,
+    opened: &Opened<'_>,
+    node: usize,
+    style: &Style,
+    around: &mut dyn Around,
+) -> Result<(), Problem> {
+    let record = opened.bare(node);
+    let line = around.line(opened, &record)?;
+    fold(
+        html,
+        &record,
+        "note",
+        false,
+        style,
+        |html| {
+            html.words("b", "", record.role.name());
+            html.words("span", "what", &line[..line.floor_char_boundary(RAW_WORDS)]);
+        },
+        |html| code::output(html, "out", &line),
+    );
+    let calls = opened.session().calls();
+    let first = calls.partition_point(|call| call.node() < node);
+    let mut own = calls[first..].iter().take_while(|call| call.node() == node);
+    own.try_for_each(|call| around.subagents(html, call.key()))
 }
 
 /// Of what nobody knows yet the record itself is shown.
@@ -539,8 +622,13 @@ fn row(
     Ok(())
 }
 
-/// What a call is about, on one line.
+/// What a call is about, on one line; of a command what the model says it is for.
 fn essence(call: &CallRecord, style: &Style) -> String {
+    let input = Raw::new(call.input.as_bytes()).ok();
+    let purpose = || input.filter(|_| call.action == Action::Run)?.string("description");
+    if let Some(purpose) = purpose().filter(|purpose| !purpose.trim().is_empty()) {
+        return purpose.into_owned();
+    }
     let subject = || {
         let subject = call.subject.as_deref()?;
         Some(match call.action {
@@ -607,7 +695,7 @@ fn body(html: &mut Html, call: &CallRecord, style: &Style, around: &mut dyn Arou
                 false => Vec::new(),
             };
             match chosen.is_empty() {
-                true => result(html, outcome),
+                true => answered(html, call, outcome, style),
                 false => chosen.iter().for_each(|answer| {
                     html.words("p", "chosen", &format!("\u{2192} {answer}"));
                 }),
@@ -619,14 +707,44 @@ fn body(html: &mut Html, call: &CallRecord, style: &Style, around: &mut dyn Arou
     }
 }
 
+/// What came of a call, as its tool tells it.
+fn answered(html: &mut Html, call: &CallRecord, outcome: &Outcome, style: &Style) {
+    let text = outcome.text.as_deref().filter(|_| !outcome.is_error);
+    match (&*call.tool, text) {
+        ("Read", Some(text)) => {
+            listing::read(html, call.subject.as_deref().unwrap_or_default(), text, style);
+        }
+        ("Grep", Some(text)) => listing::grep(html, text, style),
+        _ => result(html, outcome),
+    }
+}
+
 fn result(html: &mut Html, outcome: &Outcome) {
-    let Some(text) = outcome.text.as_deref() else { return };
+    let text = outcome.text.as_deref().unwrap_or_default();
+    let (text, errors) = streams(text, outcome.stderr.as_deref());
     if outcome.is_error {
         let rest = text.split_once('\n').filter(|_| outcome.exit_code().is_some());
         let text = words::error_text(rest.map_or(text, |(_, rest)| rest));
-        return code::output(html, "out bad", text);
+        code::output(html, "out bad", text);
+    } else {
+        code::output(html, "out", text);
     }
-    code::output(html, "out", text);
+    if let Some(errors) = errors {
+        html.words("p", "stream", "stderr");
+        let class = if outcome.is_error { "out bad" } else { "out" };
+        code::output(html, class, errors);
+    }
+}
+
+/// What stands in a text, and what was written to standard error and can be told from it.
+fn streams<'o>(text: &'o str, stderr: Option<&'o str>) -> (&'o str, Option<&'o str>) {
+    let Some(stderr) = stderr.map(str::trim_end) else { return (text, None) };
+    match text.trim_end().strip_suffix(stderr) {
+        Some("") => (text, None),
+        Some(rest) => (rest.trim_end(), Some(stderr)),
+        None if text.contains(stderr) => (text, None),
+        None => (text, Some(stderr)),
+    }
 }
 
 fn changed(html: &mut Html, call: &CallRecord, change: &Change, style: &Style) {
@@ -679,14 +797,17 @@ fn todo_list(html: &mut Html, input: Option<Raw<'_>>, text: &str) {
     html.within("ul", "todos", |html| {
         for item in todos.items() {
             // A status is one of three words; what else it may say is no class.
-            let (class, mark) = match item.string("status").as_deref() {
-                Some("completed") => ("done", "\u{2713} "),
-                Some("in_progress") => ("now", "\u{25b8} "),
-                _ => ("", "\u{25cb} "),
+            let status = item.string("status");
+            let (class, mark, odd) = match status.as_deref() {
+                Some("completed") => ("done", "\u{2713} ", None),
+                Some("in_progress") => ("now", "\u{25b8} ", None),
+                Some("pending") | None => ("", "\u{25cb} ", None),
+                Some(other) => ("", "\u{25cb} ", Some(other)),
             };
             html.within("li", class, |html| {
                 html.text(mark);
                 html.text(&item.string("content").unwrap_or_default());
+                odd.iter().for_each(|odd| html.text(&format!(" ({odd})")));
             });
         }
     });

@@ -1,12 +1,14 @@
 //! The page of a session: its head, its margins, and the pieces its text comes in.
 
+use std::collections::HashMap;
+
 use transcript::entry::tool::Action;
 use transcript::layout::Problem;
 use transcript::session::{Role, Session};
 use transcript::time::Time;
 
 use super::outline::Outline;
-use super::record::{self, Around};
+use super::record::{self, Around, Course};
 use super::{Source, Style, chart};
 use crate::format::{count, counted, dollars, duration, size, thousands};
 use crate::html::{Html, Url};
@@ -62,6 +64,10 @@ pub struct Head {
     pub commits: Vec<(String, String)>,
     /// Pull requests.
     pub prs: Vec<String>,
+    /// Calls that failed: the entry, and the tool.
+    pub failed: Vec<(u32, String)>,
+    /// The entries that write a list of todos.
+    pub todos: Vec<u32>,
     /// Subagents: id, and what each was for.
     pub agents: Vec<(String, String)>,
 }
@@ -83,7 +89,16 @@ impl Head {
             let subject = commit.subject.as_deref().unwrap_or_default();
             (commit.hash.to_string(), subject.to_owned())
         });
+        let todos = session.own_calls().filter(|call| session.tool(call) == "TodoWrite");
+        let todos = todos.map(|call| session.nodes()[call.node()].number).collect();
+        let failed = session.errors().into_iter().map(|(result, call)| {
+            let node = call.map_or(result, |call| call.node());
+            let tool = call.map_or("", |call| session.tool(call));
+            (session.nodes()[node].number, crate::words::tool_name(tool))
+        });
         Self {
+            failed: failed.collect(),
+            todos,
             id: session.id().map_or_else(String::new, |id| id.to_string()),
             title: session.title().map_or_else(|| "(no title)".into(), |(title, _)| title.into()),
             state: "ended",
@@ -115,7 +130,7 @@ pub struct TurnLine {
     pub words: String,
     /// Calls by kind: read, edit, run, agent.
     pub shares: [u32; 4],
-    /// Calls that failed.
+    /// Calls that failed, after which no call of the same tool worked in the turn.
     pub errors: usize,
     /// What happened before it: its kind, and in words.
     pub before: Vec<(&'static str, String)>,
@@ -137,10 +152,11 @@ pub fn turns_with(
     for (at, turn) in session.turns().iter().enumerate() {
         let words = words(turn.prompt)?;
         let entry = session.nodes()[turn.prompt].number;
-        let (number, errors) = (at + 1, turn.errors);
+        let (number, errors) = (at + 1, 0);
         lines.push(TurnLine { number, entry, words, shares: [0; 4], errors, before: Vec::new() });
     }
     happened(session, style, &mut lines);
+    unresolved(session, &mut lines);
     for call in session.own_calls() {
         let Some(turn) = session.turn_of(call.node()).and_then(|turn| lines.get_mut(turn)) else {
             continue;
@@ -155,6 +171,25 @@ pub fn turns_with(
         turn.shares[share] += 1;
     }
     Ok(lines)
+}
+
+/// Counts the errors of each turn that stayed: no later call of the same tool worked in it.
+fn unresolved(session: &Session, lines: &mut [TurnLine]) {
+    let mut open: HashMap<(usize, &str), usize> = HashMap::new();
+    for call in session.own_calls() {
+        let Some(turn) = session.turn_of(call.node()) else { continue };
+        let of_tool = open.entry((turn, session.tool(call))).or_default();
+        match call.is_error {
+            true => *of_tool += 1,
+            false if call.result().is_some() => *of_tool = 0,
+            false => {}
+        }
+    }
+    for ((turn, _), errors) in open {
+        if let Some(line) = lines.get_mut(turn) {
+            line.errors += errors;
+        }
+    }
 }
 
 /// Days, compactions, commits and pull requests, each before the turn that follows.
@@ -187,6 +222,12 @@ fn happened(session: &Session, style: &Style, lines: &mut [TurnLine]) {
         let subject = commit.subject.as_deref().unwrap_or(&commit.hash);
         add(nodes[node].number, "commit", format!("commit: {subject}"));
     }
+    for turns in session.turns().windows(2) {
+        let (before, after) = (turns[0].last, turns[1].prompt);
+        if let Some(words) = continued(session, before, after) {
+            add(nodes[after].number - 1, "resume", words);
+        }
+    }
     for link in session.pr_links() {
         let number = link.number.map_or_else(|| link.url.to_string(), |n| format!("#{n}"));
         add(link.entry, "pr", format!("pull request {number}"));
@@ -214,7 +255,7 @@ pub fn turn_list(html: &mut Html, turns: &[TurnLine]) {
             html.tag("a").href(&url).attr("title", &turn.words).text(&turn.words);
             shares(html, turn.shares);
             if turn.errors > 0 {
-                let words = counted(turn.errors, "error");
+                let words = format!("{} that stayed", counted(turn.errors, "error"));
                 html.tag("span").class("dot").attr("title", &words).text("\u{25cf}");
             }
         });
@@ -265,7 +306,11 @@ pub fn head(html: &mut Html, head: &Head, style: &Style) {
 fn actions(html: &mut Html, session: &str, can_resume: bool) {
     if can_resume {
         html.text(" \u{b7} ");
-        html.tag("code").attr("id", "resume").text(&format!("claude --resume {session}"));
+        html.tag("code").attr("id", "resume").with(|html| {
+            html.text("claude ");
+            html.words("span", "flag", "--resume");
+            html.text(&format!(" {session}"));
+        });
     }
     html.text(" \u{b7} Export:");
     for (name, form) in
@@ -332,14 +377,24 @@ fn numbers(html: &mut Html, head: &Head, style: &Style) {
     }
 }
 
-/// The right margin.
-pub fn facts(html: &mut Html, head: &Head, style: &Style) {
+/// Where an entry is, for a page that has all of them.
+pub fn here(entry: u32) -> Option<Url> {
+    Some(Url::place(&format!("e{entry}")))
+}
+
+/// The right margin; `place` says where an entry is.
+pub fn facts(html: &mut Html, head: &Head, style: &Style, place: impl Fn(u32) -> Option<Url>) {
     let aside = html.tag("aside").attr("aria-label", "Facts").attr("id", "facts");
-    aside.with(|html| bare_facts(html, head, style));
+    let todos: Vec<String> = head.todos.iter().map(u32::to_string).collect();
+    let aside = match todos.is_empty() {
+        true => aside,
+        false => aside.attr("data-todos", &todos.join(" ")),
+    };
+    aside.with(|html| bare_facts(html, head, style, place));
 }
 
 /// What stands in the right margin.
-pub fn bare_facts(html: &mut Html, head: &Head, style: &Style) {
+pub fn bare_facts(html: &mut Html, head: &Head, style: &Style, place: impl Fn(u32) -> Option<Url>) {
     chart::line(html, "Context", &head.context, &head.compactions, |value| {
         format!("{} tokens", thousands(value as u64))
     });
@@ -365,6 +420,13 @@ pub fn bare_facts(html: &mut Html, head: &Head, style: &Style) {
                 html.tag("a").href(&Url::path(&["s", session, "a", id])).text(task);
             }
             Source::File { .. } => html.text(task),
+        });
+        list(html, "Errors", &head.failed, |html, (entry, tool)| {
+            let words = format!("{tool} #{entry}");
+            match place(*entry) {
+                Some(url) => html.tag("a").href(&url).text(&words),
+                None => html.text(&words),
+            }
         });
         list(html, "Commits", &head.commits, |html, (hash, subject)| {
             html.words("code", "", hash.get(..8).unwrap_or(hash));
@@ -479,6 +541,7 @@ pub fn piece(
         .start
         .checked_sub(1)
         .and_then(|before| day_of(session, outline.items[before].first(), style));
+    let mut course = Course::before(opened, &outline.items[..items.start])?;
     for at in items {
         let item = &outline.items[at];
         let today = day_of(session, item.first(), style);
@@ -492,7 +555,13 @@ pub fn piece(
         {
             html.within("div", "band", |html| html.text(&format!("{pause} later")));
         }
-        record::item(html, opened, item, style, around)?;
+        if let Some(from) = at
+            .checked_sub(1)
+            .and_then(|before| continued(session, outline.items[before].last(), item.first()))
+        {
+            html.tag("div").class("band").attr("data-kind", "resume").text(&from);
+        }
+        record::item(html, opened, item, style, (around, &mut course))?;
         let nodes = item.nodes();
         for left in outline.left.iter().filter(|left| left.at.is_some_and(|at| nodes.contains(&at)))
         {
@@ -500,6 +569,23 @@ pub fn piece(
         }
     }
     Ok(())
+}
+
+/// Where what was taken over from another session ends.
+fn continued(session: &Session, before: usize, after: usize) -> Option<String> {
+    if !session.counts(before) && session.counts(after) {
+        let from = session.forked_from().map(|id| format!(" from {}", short(id)));
+        return Some(format!("Forked{}: what is above was copied", from.unwrap_or_default()));
+    }
+    let (earlier, own) = (session.session_of(before)?, session.id()?);
+    let is_own = |node: usize| session.session_of(node).as_ref() == Some(&own);
+    (earlier != own && is_own(after))
+        .then(|| format!("Resumed: before it was {}", short(earlier.as_str())))
+}
+
+/// The first part of an id.
+fn short(id: &str) -> &str {
+    id.split('-').next().unwrap_or(id)
 }
 
 /// A break between two entries that is long enough to be told.

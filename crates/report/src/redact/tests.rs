@@ -382,3 +382,23 @@ fn a_key_whose_lines_stand_in_a_list_is_one_key() {
         (&before["path"], &before["n"], &before["after"])
     );
 }
+
+#[test]
+fn numbers_go_by_session_whoever_comes_first() {
+    let key = |n: u64| format!("key ghp_{}", fill("{a-zA-Z0-9:36}", &mut Random::new(n)).text);
+    let first = redactor();
+    let at = |session| Place { session, entry: 1 };
+    let number = |redactor: &Redactor<'_>, n, session| {
+        let text = redactor.text(&key(n), at(session)).into_owned();
+        text.rsplit(':').next().and_then(|end| end.trim_end_matches(']').parse::<u32>().ok())
+    };
+    for (n, session, told) in [(7, 2, 1), (5, 0, 2), (7, 1, 1), (9, 0, 3), (4, 3, 4)] {
+        assert_eq!(number(&first, n, session), Some(told));
+    }
+    let (ordered, others) = first.in_order();
+    assert_eq!(others, [0, 1, 2], "the last keeps its number");
+    for (n, session, told) in [(9, 0, 2), (5, 0, 1), (7, 1, 3), (7, 2, 3), (4, 3, 4)] {
+        assert_eq!(number(&ordered, n, session), Some(told));
+    }
+    assert_eq!(first.report()[0].places, [at(0), at(1), at(2), at(3)]);
+}

@@ -19,39 +19,36 @@ type Place = (u32, u32);
 /// The claims of one response, with their places.
 type Group<'a> = [(Place, &'a Claim)];
 
-/// Mostly only one file claims a response. Those are taken file by file, in the order in which
-/// they lie in memory, and what was taken is let go: there may be more claims than there is room
-/// for twice.
-pub(super) fn join(mut inputs: Vec<Input>, prices: &Prices) -> Ledger {
+/// Hands on every response as soon as it is known, with the ledger so far for its names. Mostly
+/// only one file claims a response. Those are taken file by file; only what several claim is held
+/// until all files were opened: there may be more claims than there is room for.
+pub(super) fn join(
+    inputs: Vec<Input>,
+    prices: &Prices,
+    take: impl FnMut(&Ledger, Response),
+) -> Ledger {
     let mut places: Vec<(u128, Place)> = Vec::new();
     for (file, input) in inputs.iter().enumerate() {
-        let claims = input.claims.list().iter().enumerate();
-        places.extend(claims.map(|(at, claim)| (claim.key.0, (file as u32, at as u32))));
+        let keys = input.claims.keys().iter().enumerate();
+        places.extend(keys.map(|(at, key)| (key.0, (file as u32, at as u32))));
     }
     places.sort_unstable();
     let ranks = Ranks::new(&inputs, &places);
-    let mut ledger = Ledger::default();
-    for input in &inputs {
-        for (_, oddity) in input.claims.oddities() {
-            *ledger.oddities.entry(oddity).or_default() += 1;
-        }
-    }
-    let groups = || places.chunk_by(|a, b| a.0 == b.0);
-    ledger.responses.reserve_exact(groups().count());
-    let shared: HashSet<Place> =
-        groups().filter(|same| same.len() > 1).flatten().map(|(_, place)| *place).collect();
+    places =
+        places.chunk_by(|a, b| a.0 == b.0).filter(|s| s.len() > 1).flatten().copied().collect();
+    let shared: HashSet<Place> = places.iter().map(|(_, place)| *place).collect();
     let mut kept: HashMap<Place, Claim> = HashMap::with_capacity(shared.len());
-    let lists: Vec<Vec<Claim>> = inputs.iter_mut().map(|input| input.claims.take()).collect();
     let mut books = Books {
-        cut: lists.iter().map(|list| cut(list)).collect(),
-        names: Names::new(&inputs),
+        cut: Vec::new(),
+        names: Vec::new(),
         known: Known { prices, models: Vec::new() },
         inputs: &inputs,
         ranks,
-        ledger,
+        ledger: Ledger::default(),
+        take,
     };
-    for (file, list) in (0..).zip(lists) {
-        for (at, claim) in (0..).zip(list) {
+    for (file, input) in (0..).zip(&inputs) {
+        for (at, claim) in (0..).zip(books.open(input)) {
             match shared.contains(&(file, at)) {
                 true => drop(kept.insert((file, at), claim)),
                 false => books.response(&[((file, at), &claim)]),
@@ -59,9 +56,9 @@ pub(super) fn join(mut inputs: Vec<Input>, prices: &Prices) -> Ledger {
         }
     }
     let mut group: Vec<(Place, &Claim)> = Vec::new();
-    for same in groups().filter(|same| same.len() > 1) {
+    for same in places.chunk_by(|a, b| a.0 == b.0) {
         group.clear();
-        group.extend(same.iter().map(|(_, place)| (*place, &kept[place])));
+        group.extend(same.iter().filter_map(|(_, place)| Some((*place, kept.get(place)?))));
         // What a call tells of its subagent is told again in the subagent's own file, if there is
         // one.
         if group.iter().any(|(_, claim)| !claim.is_progress) {
@@ -69,12 +66,7 @@ pub(super) fn join(mut inputs: Vec<Input>, prices: &Prices) -> Ledger {
         }
         books.response(&group);
     }
-    drop(kept);
-    drop(places);
-    let mut ledger = books.ledger;
-    let key = |response: &Response| (response.time, response.file, response.offset);
-    ledger.responses.sort_by_cached_key(|response| (key(response), response.is_advisor));
-    ledger
+    books.ledger
 }
 
 /// The last response of a file, if nothing says why it stopped: more of it may have been on its
@@ -84,19 +76,33 @@ fn cut(list: &[Claim]) -> Option<Key> {
 }
 
 /// What is known while the ledger is written.
-struct Books<'a> {
+struct Books<'a, F> {
     inputs: &'a [Input],
     /// The response of each file that may have been cut.
     cut: Vec<Option<Key>>,
+    /// The names of each file as names of the ledger.
+    names: Vec<Box<[Name]>>,
     ranks: Ranks,
-    names: Names<'a>,
     known: Known<'a>,
     ledger: Ledger,
+    take: F,
 }
 
-impl Books<'_> {
+impl<F: FnMut(&Ledger, Response)> Books<'_, F> {
+    /// The claims of the next file.
+    fn open(&mut self, input: &Input) -> Vec<Claim> {
+        let mut claims = input.claims.open().unwrap_or_default();
+        for (_, oddity) in claims.oddities() {
+            *self.ledger.oddities.entry(oddity).or_default() += 1;
+        }
+        self.names.push(claims.names().map(|name| self.ledger.intern(name)).collect());
+        self.cut.push(cut(claims.list()));
+        claims.take()
+    }
+
     fn response(&mut self, group: &Group<'_>) {
-        let Self { inputs, cut, ranks, names, known, ledger } = self;
+        let Self { inputs, cut, ranks, names, known, ledger, take } = self;
+        let named = |file: u32, number: u32| names[file as usize].get(number as usize).copied();
         let owner = group.iter().copied().min_by_key(|(place, claim)| {
             let time = claim.first.time.map_or(i64::MAX, |time| time.0);
             let is_former = inputs[place.0 as usize].is_former;
@@ -109,9 +115,8 @@ impl Books<'_> {
             (claim.tokens.output, claim.tokens.total(), time, *place == owner)
         });
         let Some((most, usage)) = most else { return };
-        let mut session_of = |place: Place, claim: &Claim, ledger: &mut Ledger| {
-            let named = names.get(place.0, claim.session, ledger);
-            named.unwrap_or_else(|| {
+        let session_of = |place: Place, claim: &Claim, ledger: &mut Ledger| {
+            named(place.0, claim.session).unwrap_or_else(|| {
                 let by_path = inputs[place.0 as usize].kind.session();
                 ledger.intern(by_path.map_or("", |id| id.as_str()))
             })
@@ -124,23 +129,18 @@ impl Books<'_> {
             let session = session_of(*place, claim, ledger);
             ledger.replayed.entry(session).or_default().push(first.key);
         }
-        let tools = tools(group, names, ledger);
-        let agent = names.get(owner.0, first.agent, ledger).or_else(|| {
-            match &inputs[owner.0 as usize].kind {
-                FileKind::Agent { agent, .. } => Some(ledger.intern(agent.as_str())),
-                _ => None,
-            }
+        let tools = tools(group, named);
+        let agent = named(owner.0, first.agent).or_else(|| match &inputs[owner.0 as usize].kind {
+            FileKind::Agent { agent, .. } => Some(ledger.intern(agent.as_str())),
+            _ => None,
         });
-        let project = names.get(owner.0, first.project, ledger);
-        let branch = names.get(owner.0, first.branch, ledger);
-        let taken = &inputs[most.0 as usize].claims;
-        let model = names.get(most.0, usage.model, ledger);
-        let model = model.or_else(|| names.get(owner.0, first.model, ledger));
+        let project = named(owner.0, first.project);
+        let branch = named(owner.0, first.branch);
+        let model = named(most.0, usage.model).or_else(|| named(owner.0, first.model));
+        let version = named(most.0, usage.version).map(|version| ledger.name(version));
         let is_cut = cut[most.0 as usize] == Some(usage.key)
             && group.iter().all(|(_, claim)| !claim.has_stopped);
-        let is_least = is_cut
-            || usage.has_dropped
-            || is_placeholder(taken.name(usage.version), usage.has_stopped);
+        let is_least = is_cut || usage.has_dropped || is_placeholder(version, usage.has_stopped);
         let mut response = Response {
             key: first.key,
             time: first.first.time,
@@ -166,7 +166,7 @@ impl Books<'_> {
         };
         for iteration in &usage.iterations {
             let Some(model) = iteration.advisor else { continue };
-            let model = names.get(most.0, model, ledger);
+            let model = named(most.0, model);
             let mut advisor = Response {
                 model,
                 tokens: iteration.tokens,
@@ -178,31 +178,10 @@ impl Books<'_> {
                 ..response.clone()
             };
             known.settle(&mut advisor, ledger, is_least);
-            ledger.responses.push(advisor);
+            take(ledger, advisor);
         }
         known.settle(&mut response, ledger, is_least);
-        ledger.responses.push(response);
-    }
-}
-
-/// The names of each file as names of the ledger; most are asked for again and again.
-struct Names<'a> {
-    inputs: &'a [Input],
-    of: Vec<Vec<Option<Name>>>,
-}
-
-impl<'a> Names<'a> {
-    fn new(inputs: &'a [Input]) -> Self {
-        let of = inputs.iter().map(|input| vec![None; input.claims.names()]).collect();
-        Self { inputs, of }
-    }
-
-    fn get(&mut self, file: u32, number: u32, ledger: &mut Ledger) -> Option<Name> {
-        let known = self.of[file as usize].get_mut(number as usize)?;
-        if known.is_none() {
-            *known = Some(ledger.intern(self.inputs[file as usize].claims.name(number)?));
-        }
-        *known
+        take(ledger, response);
     }
 }
 
@@ -266,11 +245,11 @@ fn parts(claim: &Claim) -> Box<[Tokens]> {
 }
 
 /// The calls of all lines in all files, each once.
-fn tools(group: &Group<'_>, names: &mut Names<'_>, ledger: &mut Ledger) -> Box<[Name]> {
+fn tools(group: &Group<'_>, named: impl Fn(u32, u32) -> Option<Name>) -> Box<[Name]> {
     let mut seen: Vec<(u64, Name)> = Vec::new();
     for &(place, claim) in group {
         for &(name, call) in &claim.tools {
-            let Some(name) = names.get(place.0, name, ledger) else { continue };
+            let Some(name) = named(place.0, name) else { continue };
             if !seen.contains(&(call, name)) {
                 seen.push((call, name));
             }

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
 use transcript::layout::classify;
+use transcript::usage::Claims;
 
 use super::*;
 
@@ -167,7 +168,10 @@ fn inputs() -> impl Strategy<Value = Vec<Input>> {
         created: None,
         has_source,
         is_former: false,
-        claims: Claims::read(lines.join("\n").as_bytes()).expect("memory can be read"),
+        claims: Claims::read(lines.join("\n").as_bytes())
+            .expect("memory can be read")
+            .pack()
+            .expect("packs"),
     });
     prop::collection::vec(input, 0..5)
 }
@@ -254,7 +258,7 @@ fn confidence(outputs: &[&str]) -> (u64, Confidence) {
         created: None,
         has_source: true,
         is_former: false,
-        claims: Claims::read(text.as_bytes()).expect("reads"),
+        claims: Claims::read(text.as_bytes()).expect("reads").pack().expect("packs"),
     };
     let ledger = Ledger::new(vec![input], Prices::built_in());
     let [response] = &ledger.responses[..] else { panic!("one response") };

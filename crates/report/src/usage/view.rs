@@ -1,15 +1,17 @@
 //! Views: the responses, grouped by one or two things. The totals of all of them are the same.
 
+use std::collections::BTreeSet;
+
 use hashbrown::HashMap;
 use jiff::Timestamp;
 use jiff::civil::{Date, Weekday};
 use jiff::tz::TimeZone;
 use transcript::time::Time;
-use transcript::usage::Tokens;
+use transcript::usage::{Oddity, Tokens};
 
-use super::{Ledger, Response};
+use super::{Input, Ledger, Response, join};
 use crate::filter::{Period, ProjectFilter};
-use crate::price::{Confidence, plain_id};
+use crate::price::{Confidence, Prices, plain_id};
 
 /// What responses are grouped by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -249,35 +251,87 @@ pub fn total(ledger: &Ledger, filter: &Filter) -> Totals {
 
 /// The rows of a view: times in their order, everything else by cost, then by tokens.
 pub fn view(ledger: &Ledger, view: &View<'_>) -> Vec<Row> {
-    let mut keys =
-        Keys { view, ledger, texts: Vec::new(), by_text: HashMap::new(), seen: HashMap::new() };
-    let mut sums: HashMap<[u32; 2], Totals> = HashMap::new();
-    for response in ledger.responses.iter().filter(|r| view.filter.holds(ledger, r)) {
+    let mut sums = Sums::new(view);
+    ledger.responses.iter().for_each(|response| sums.add(ledger, response));
+    sums.rows()
+}
+
+/// A view of responses that nobody holds.
+pub struct Tally {
+    /// Its rows.
+    pub rows: Vec<Row>,
+    /// The sum of all rows.
+    pub total: Totals,
+    /// The models without a price; `None` for responses without a model.
+    pub unpriced: BTreeSet<Option<String>>,
+    /// Numbers that could not be taken as they are.
+    pub oddities: HashMap<Oddity, u64>,
+}
+
+/// As [`view`] and [`total`] of a ledger, in less room: each response is counted and let go.
+pub fn tally(inputs: Vec<Input>, prices: &Prices, view: &View<'_>) -> Tally {
+    let (mut sums, mut total) = (Sums::new(view), Totals::default());
+    let mut unpriced = BTreeSet::new();
+    let ledger = join::join(inputs, prices, |ledger, response| {
+        if !view.filter.holds(ledger, &response) {
+            return;
+        }
+        sums.add(ledger, &response);
+        total.add_whole(&response);
+        if response.confidence == Confidence::Unpriced {
+            unpriced.insert(response.model.map(|model| ledger.name(model).to_owned()));
+        }
+    });
+    Tally { rows: sums.rows(), total, unpriced, oddities: ledger.oddities }
+}
+
+/// The rows of a view while they grow.
+struct Sums<'a> {
+    keys: Keys<'a>,
+    sums: HashMap<[u32; 2], Totals>,
+}
+
+impl<'a> Sums<'a> {
+    fn new(view: &'a View<'a>) -> Self {
+        let keys = Keys { view, texts: Vec::new(), by_text: HashMap::new(), seen: HashMap::new() };
+        Self { keys, sums: HashMap::new() }
+    }
+
+    fn add(&mut self, ledger: &Ledger, response: &Response) {
+        let view = self.keys.view;
+        if !view.filter.holds(ledger, response) {
+            return;
+        }
         let of = if view.by.contains(&Dimension::Tool) { response.tools.len().max(1) } else { 1 };
         for part in 0..of {
             let mut key = [0; 2];
             for (at, by) in view.by.iter().take(2).enumerate() {
-                key[at] = keys.of(response, part, *by);
+                key[at] = self.keys.of(ledger, response, part, *by);
             }
             let share = Share { response, part: part as u64, of: of as u64 };
-            sums.entry(key).or_default().add(&share);
+            self.sums.entry(key).or_default().add(&share);
         }
     }
-    let text = |key: u32| keys.texts[key as usize].clone();
-    let row = |(key, totals): ([u32; 2], Totals)| Row {
-        keys: key.iter().take(view.by.len()).map(|key| text(*key)).collect(),
-        totals,
-    };
-    let mut rows: Vec<Row> = sums.into_iter().map(row).collect();
-    let firsts = firsts(&rows);
-    let is_time = |at: usize| view.by.get(at).is_some_and(|by| by.is_time());
-    let weight = |totals: &Totals| std::cmp::Reverse((totals.cost, totals.tokens.total()));
-    rows.sort_by_cached_key(|row| {
-        let first = (!is_time(0)).then(|| firsts[&row.keys[0]]);
-        let last = (!is_time(1)).then(|| weight(&row.totals));
-        (first, row.keys[0].clone(), last, row.keys.clone())
-    });
-    rows
+
+    fn rows(self) -> Vec<Row> {
+        let Self { keys, sums } = self;
+        let view = keys.view;
+        let text = |key: u32| keys.texts[key as usize].clone();
+        let row = |(key, totals): ([u32; 2], Totals)| Row {
+            keys: key.iter().take(view.by.len()).map(|key| text(*key)).collect(),
+            totals,
+        };
+        let mut rows: Vec<Row> = sums.into_iter().map(row).collect();
+        let firsts = firsts(&rows);
+        let is_time = |at: usize| view.by.get(at).is_some_and(|by| by.is_time());
+        let weight = |totals: &Totals| std::cmp::Reverse((totals.cost, totals.tokens.total()));
+        rows.sort_by_cached_key(|row| {
+            let first = (!is_time(0)).then(|| firsts[&row.keys[0]]);
+            let last = (!is_time(1)).then(|| weight(&row.totals));
+            (first, row.keys[0].clone(), last, row.keys.clone())
+        });
+        rows
+    }
 }
 
 /// A quarter of an hour: no zone changes its offset within one.
@@ -286,7 +340,6 @@ const QUARTER: i64 = 15 * 60 * 1000;
 /// The keys of a view, each made once.
 struct Keys<'a> {
     view: &'a View<'a>,
-    ledger: &'a Ledger,
     texts: Vec<Option<String>>,
     by_text: HashMap<Option<String>, u32>,
     /// What a name or a quarter of an hour has as key of a dimension.
@@ -294,7 +347,7 @@ struct Keys<'a> {
 }
 
 impl Keys<'_> {
-    fn of(&mut self, response: &Response, part: usize, by: Dimension) -> u32 {
+    fn of(&mut self, ledger: &Ledger, response: &Response, part: usize, by: Dimension) -> u32 {
         let name = |name: Option<super::Name>| name.map_or(-1, i64::from);
         let cause = match by {
             Dimension::Day | Dimension::Week | Dimension::Month => {
@@ -306,12 +359,12 @@ impl Keys<'_> {
             Dimension::Subagent => name(response.agent),
             Dimension::Tool => name(response.tools.get(part).copied()),
             Dimension::Branch => name(response.branch),
-            Dimension::Pr => return self.number(self.view.pr(self.ledger, response)),
+            Dimension::Pr => return self.number(self.view.pr(ledger, response)),
         };
         if let Some(&key) = self.seen.get(&(by, cause)) {
             return key;
         }
-        let key = self.number(self.view.key(self.ledger, response, part, by));
+        let key = self.number(self.view.key(ledger, response, part, by));
         self.seen.insert((by, cause), key);
         key
     }

@@ -63,7 +63,10 @@ pub(super) fn derive(
     let (index, indexed) = open_index(store, catalog.edition()?)?;
     let known: HashMap<i64, catalog::FileRow> =
         catalog.files()?.into_iter().map(|row| (row.id, row)).collect();
-    let todo: Vec<Todo> = rows.iter().filter_map(|row| Todo::of(row, &known, indexed)).collect();
+    let mut todo: Vec<Todo> =
+        rows.iter().filter_map(|row| Todo::of(row, &known, indexed)).collect();
+    // The largest first: one that is begun last is read by one thread while the others wait.
+    todo.sort_by_key(|todo| std::cmp::Reverse(todo.row.size - todo.from()));
     let from = state_of(rows);
     if todo.is_empty() && catalog.joined()? == from {
         return Ok(());

@@ -18,6 +18,10 @@ use crate::json::{Raw, Str};
 use crate::line::{Line, LineReader};
 use crate::prompt::{self, Voice};
 
+/// Entries are seldom shorter, taken together.
+const SHORT_ENTRY: u64 = 1536;
+const MOST_EXPECTED: u64 = 1 << 20;
+
 /// How many oddities are kept with their place; all are counted.
 const KEPT_DIAGNOSTICS: usize = 1000;
 
@@ -115,6 +119,15 @@ impl Builder {
     /// The first call with the key.
     pub(super) fn call_of(&self, key: Key) -> Option<u32> {
         self.first_calls.get(key, |at| self.calls[at].key)
+    }
+
+    /// Makes room for what so many bytes may hold: tables that grow are filled again each time.
+    /// Room that nothing is put into costs nothing.
+    pub(crate) fn expect(&mut self, bytes: u64) {
+        let entries = (bytes / SHORT_ENTRY).min(MOST_EXPECTED) as usize;
+        self.nodes.reserve(entries);
+        let nodes = &self.nodes;
+        self.first_nodes.reserve(entries, |at| nodes[at].key);
     }
 
     /// Reads all lines of `input`, which begins where [`Builder::consumed`] says.

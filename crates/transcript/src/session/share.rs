@@ -2,7 +2,7 @@
 //!
 //! Lines are taken in batches. Each core makes entries of its batch alone and hands them to the
 //! builder when all batches before are in, so the session is the one that a single core makes.
-//! The order is kept by waiting, not by collecting: no more batches are held than there are cores.
+//! The order is kept by waiting, not by collecting: few more batches are held than there are cores.
 
 use std::io::{self, Read};
 use std::ops::Range;
@@ -19,6 +19,9 @@ const SHORT_LINE: usize = 1 << 10;
 /// With more than these, handing over in order is the limit, and each may hold a long line.
 const MOST_CORES: usize = 4;
 
+/// So many more read than there are cores: while one waits for its turn, another has its core.
+const WAITING: usize = 2;
+
 impl Builder {
     /// As [`Builder::read`], on several cores: for inputs of many megabytes.
     pub fn read_shared(&mut self, input: impl Read + Send) -> io::Result<()> {
@@ -30,9 +33,9 @@ impl Builder {
         let queue = Mutex::new(Queue { reader, given: 0, problem: None });
         let turn = Mutex::new(Turn { builder: self, next: 0, is_lost: false });
         let share = Share { turn, passed: Condvar::new() };
-        rayon::scope(|scope| {
-            for _ in 0..cores {
-                scope.spawn(|_| share.work(&queue));
+        std::thread::scope(|scope| {
+            for _ in 0..cores + WAITING {
+                scope.spawn(|| share.work(&queue));
             }
         });
         queue.into_inner().expect("no reader panics").problem.map_or(Ok(()), Err)

@@ -1,28 +1,31 @@
 //! Entries into claims.
 
 use std::io;
+use std::sync::LazyLock;
 
+use memchr::memmem::Finder;
 use smallvec::SmallVec;
 
 use super::{Claim, Claims, Iteration, Mode, NONE, Oddity, Place, Tokens};
 use crate::diagnostic::Diagnostic;
 use crate::entry::message::{Block, BlockKind, Content, Message};
 use crate::entry::{Entry, Kind};
-use crate::firsts::Firsts;
 use crate::id::Key;
 use crate::json::{Raw, Str};
-use crate::line::{Line, LineReader};
+use crate::line::{Batch, Line, LineReader};
 use crate::time::Time;
 
 /// Stands in every line with a response, in both dialects, at the top or inside a progress entry.
 const MARK: &[u8] = b"\"assistant\"";
+
+static FINDER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(MARK));
 
 /// More tokens than this in one response are a slip of the writer.
 const MOST: u64 = 1_000_000_000_000;
 
 /// Whether there may be a response in a line.
 pub fn is_marked(line: &[u8]) -> bool {
-    memchr::memmem::find(line, MARK).is_some()
+    FINDER.find(line).is_some()
 }
 
 /// A line of a response, wherever it stands.
@@ -49,13 +52,14 @@ impl Claims {
     /// Everything in a file, from its beginning.
     pub fn read(input: impl io::Read) -> io::Result<Self> {
         let mut claims = Self::default();
-        let mut lines = LineReader::new(input, 0);
-        while let Some(line) = lines.next_line()? {
-            claims.line(line);
+        let (mut lines, mut batch) = (LineReader::new(input, 0), Batch::default());
+        let mut odd: Vec<Diagnostic> = Vec::new();
+        while lines.next_batch(&mut batch)? {
+            for line in batch.lines_with(&FINDER) {
+                Entry::read(line, &mut odd, |entry| claims.entry(&entry));
+            }
+            odd.clear();
         }
-        // All files are held together until the last is read.
-        claims.list.shrink_to_fit();
-        claims.firsts = Firsts::default();
         Ok(claims)
     }
 

@@ -5,13 +5,14 @@ use std::io::{self, Seek, Write};
 
 use report::export::pack::{Packer, Page, Piece};
 use report::export::plain::{self, Pages};
-use report::html::{Html, Url};
+use report::format::counted;
+use report::html::Html;
 use report::page::document::Frame;
 use report::page::outline::{Item, Outline, outline};
-use report::page::record::{self, Around, Holder};
+use report::page::record::{self, Around, Course, Holder};
 use report::page::session::{self, Head, PIECE, TurnLine};
-use report::page::{Source as Where, Style, code};
-use report::record::{Detail, Media, Opened, Record};
+use report::page::{Source as Where, Style};
+use report::record::{Media, Opened, Record};
 use report::show::{self, Part};
 use transcript::id::Key;
 use transcript::layout::Problem;
@@ -59,6 +60,11 @@ pub fn single(walk: &mut Walk<'_>, sheet: &Sheet<'_>, out: &mut dyn Write) -> Re
             first = html;
         }
     }
+    let rest = rest(walk, &opened, &links, sheet.style)?;
+    if !rest.is_empty() {
+        spool.write_all(packer.data(pieces.len(), &rest).as_str().as_bytes())?;
+        pieces.push(Piece { span: (u32::MAX, u32::MAX), records: REST_RECORDS });
+    }
     walk.tally.hidden.add_all(&outline.hidden);
     walk.finish();
     let turns = turns(walk, sheet.style)?;
@@ -78,6 +84,26 @@ pub fn single(walk: &mut Walk<'_>, sheet: &Sheet<'_>, out: &mut dyn Write) -> Re
     io::copy(&mut spool, out)?;
     out.write_all(after.as_bytes())?;
     Ok(())
+}
+
+/// As how many records the subagents at the end are counted before they are seen.
+const REST_RECORDS: usize = 10;
+
+/// The subagents whose calls are not in the session, at its end.
+fn rest(
+    walk: &mut Walk<'_>,
+    opened: &Opened<'_>,
+    links: &Links,
+    style: &Style,
+) -> Result<Html, Problem> {
+    let mut html = Html::new();
+    let children = walk.rest();
+    if !children.is_empty() {
+        html.words("h2", "", &format!("{} of no known call", counted(children.len(), "subagent")));
+    }
+    let mut within = Within { walk, opened, links, style };
+    children.iter().try_for_each(|child| within.deeper(&mut html, child))?;
+    Ok(html)
 }
 
 /// The pieces of a page, the first of them so small that it can be there unpacked, too.
@@ -106,10 +132,12 @@ pub fn split(
         let turns = turns(walk, sheet.style)?;
         write(&plain::name(number), &pages.page(number, sheet.head, &turns, &html))?;
     }
+    let rest = rest(walk, &opened, &links, sheet.style)?;
+    super::refuse(walk)?;
     walk.tally.hidden.add_all(&outline.hidden);
     walk.finish();
     let turns = turns(walk, sheet.style)?;
-    let index = pages.index(sheet.head, &turns, sheet.style, &walk.tally, sheet.notes);
+    let index = pages.index(sheet.head, &turns, sheet.style, (&walk.tally, sheet.notes), &rest);
     write("index.html", &index)
 }
 
@@ -138,45 +166,12 @@ fn text(
     style: &Style,
 ) -> Result<Html, Problem> {
     let mut html = Html::new();
-    if style.detail == Detail::Raw {
-        for item in &outline.items[items] {
-            item.nodes().iter().try_for_each(|&node| raw(&mut html, walk, opened, node, style))?;
-        }
-    } else {
-        let mut within = Within { walk, opened, links, style };
-        session::piece(&mut html, opened, outline, items, style, &mut within)?;
-    }
+    let mut within = Within { walk, opened, links, style };
+    session::piece(&mut html, opened, outline, items, style, &mut within)?;
     // Text can't look like this: its quotes are escaped.
     walk.tally.cut += html.as_str().matches("<p class=\"cut\">").count();
     Ok(html)
 }
-
-/// An entry as it stands in the file.
-fn raw(
-    html: &mut Html,
-    walk: &mut Walk<'_>,
-    opened: &Opened<'_>,
-    node: usize,
-    style: &Style,
-) -> Result<(), Problem> {
-    let record = opened.bare(node);
-    let line = walk.line(opened, &record)?;
-    walk.tally.records += 1;
-    let id = style.id(record.number, record.offset);
-    let name = record.number.map_or_else(|| "@".into(), |number| format!("#{number}"));
-    html.tag("details").class("row").attr("data-kind", "note").attr("id", &id).with(|html| {
-        html.within("summary", "", |html| {
-            html.words("b", "", record.role.name());
-            html.words("span", "what", &line[..line.floor_char_boundary(RAW_WORDS)]);
-            html.tag("a").class("at").href(&Url::place(&id)).text(&name);
-        });
-        html.within("div", "body", |html| code::output(html, "out", &line));
-    });
-    Ok(())
-}
-
-/// So much of a line is to be seen before it is opened.
-const RAW_WORDS: usize = 120;
 
 /// A walk at one of its sessions.
 struct Within<'w, 'a> {
@@ -188,13 +183,8 @@ struct Within<'w, 'a> {
 
 impl Around for Within<'_, '_> {
     fn subagents(&mut self, html: &mut Html, call: Key) -> Result<(), Problem> {
-        for child in self.walk.children(self.links, call) {
-            self.walk.depth += 1;
-            let result = self.child(html, &child);
-            self.walk.depth -= 1;
-            result?;
-        }
-        Ok(())
+        let children = self.walk.children(self.links, call);
+        children.iter().try_for_each(|child| self.deeper(html, child))
     }
 
     fn before(&mut self, record: &mut Record) {
@@ -204,12 +194,30 @@ impl Around for Within<'_, '_> {
         self.walk.before(record);
     }
 
+    fn line(&mut self, opened: &Opened<'_>, record: &Record) -> Result<String, Problem> {
+        self.walk.tally.records += 1;
+        if record.role.is_person()
+            && let Some(mut prompt) = opened.record(record.node)?
+        {
+            self.walk.cover.record(&mut prompt);
+            self.walk.remember(&prompt);
+        }
+        self.walk.line(opened, record)
+    }
+
     fn media(&mut self, of: Holder<'_>, at: usize) -> Option<Media> {
         self.walk.media(self.opened, of, at)
     }
 }
 
 impl Within<'_, '_> {
+    fn deeper(&mut self, html: &mut Html, child: &Child) -> Result<(), Problem> {
+        self.walk.depth += 1;
+        let result = self.child(html, child);
+        self.walk.depth -= 1;
+        result
+    }
+
     fn child(&mut self, html: &mut Html, child: &Child) -> Result<(), Problem> {
         let mut inside = Html::new();
         let words = match child {
@@ -241,10 +249,11 @@ impl Within<'_, '_> {
         let style = Style { prefix, cwd, ..self.style.clone() };
         let links = Links::of(opened);
         let mut within = Within { walk: self.walk, opened, links: &links, style: &style };
-        outline
-            .items
-            .iter()
-            .try_for_each(|item| record::item(html, opened, item, &style, &mut within))
+        let mut course = Course::default();
+        let mut items = outline.items.iter();
+        items.try_for_each(|item| {
+            record::item(html, opened, item, &style, (&mut within, &mut course))
+        })
     }
 
     fn inline(&mut self, html: &mut Html, nodes: &[usize]) -> Result<(), Problem> {
@@ -252,8 +261,9 @@ impl Within<'_, '_> {
         for &node in nodes.iter().filter(|&&node| self.opened.detail(node) > detail) {
             self.walk.tally.hidden.add(self.opened, node);
         }
-        for node in show::visible(self.opened, nodes, detail) {
-            record::item(html, self.opened, &Item::One(node), self.style, self)?;
+        let (opened, style, mut course) = (self.opened, self.style, Course::default());
+        for node in show::visible(opened, nodes, detail) {
+            record::item(html, opened, &Item::One(node), style, (&mut *self, &mut course))?;
         }
         Ok(())
     }

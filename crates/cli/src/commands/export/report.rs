@@ -1,7 +1,7 @@
 //! What an export says of itself: its index, and what was written and replaced.
 
 use ::report::export::index::{self, Row};
-use ::report::redact::{Place, Redactor};
+use ::report::redact::Place;
 
 use super::target::Format;
 use super::{Done, Work};
@@ -65,14 +65,14 @@ pub fn report(
     done: &[Done],
     ids: &[String],
 ) -> Result<(), CliError> {
-    let found = work.redactor.as_ref().map_or_else(Vec::new, Redactor::report);
+    let found = &work.found;
     let session = |at: u64| ids[at as usize].as_str();
     let is_many = work.args.is_many();
     if run.json {
         for done in done {
             run.out.json(&wire(work, done))?;
         }
-        for found in &found {
+        for found in found {
             let place =
                 |at: &Place| RedactedPlace { session: session(at.session), entry: at.entry };
             run.out.json(&Redaction {
@@ -100,7 +100,7 @@ pub fn report(
     if let (false, Some(done)) = (is_many, done.first()) {
         done.left_out.iter().for_each(|line| run.talk.note(line.clone()));
     }
-    for found in &found {
+    for found in found {
         let mut places: Vec<String> = found
             .places
             .iter()

@@ -6,13 +6,13 @@ use report::bulk;
 use report::export::markdown::Markdown;
 use report::page::Style;
 use report::page::session::Head;
-use report::record::{CallRecord, Opened, Record};
+use report::record::{CallRecord, LARGEST, Opened, Record};
 use report::show::{self, Part};
 use transcript::layout::Problem;
 use transcript::line::{Line, LineReader};
 use transcript::source::Source;
 
-use super::walk::{LARGEST, Sink, Walk};
+use super::walk::{Sink, Walk};
 use crate::commands::show::viewer::{self, Stage};
 use crate::error::CliError;
 use crate::terminal::format::Clock;
@@ -31,7 +31,9 @@ pub fn markdown(
     let mut sink = Prose { markdown: Markdown::new(style, clock), out };
     sink.markdown.head(head);
     let nodes = show::nodes(opened.session(), walk.choice.part)?;
-    walk.records(stage(walk, &opened), &nodes, &mut sink)?;
+    let stage = stage(walk, &opened);
+    walk.records(stage, &nodes, &mut sink)?;
+    walk.lone(stage, &mut sink)?;
     walk.finish();
     walk.tally.cut += sink.markdown.cut;
     sink.markdown.foot(&walk.tally, notes);
@@ -99,12 +101,10 @@ pub fn json(
     // One at a time, so that no more than a record with its subagents is held.
     for node in nodes {
         walk.records(stage, &[node], &mut sink)?;
-        for (mut line, entry) in sink.lines.drain(..) {
-            walk.cover.json(&mut line, entry);
-            out.write_all(line.as_bytes())?;
-            out.write_all(b"\n")?;
-        }
+        sink.write(walk, out)?;
     }
+    walk.lone(stage, &mut sink)?;
+    sink.write(walk, out)?;
     walk.finish();
     let left_out = left_out(walk, notes);
     let last = ExportedSession {
@@ -133,6 +133,18 @@ pub fn left_out(walk: &Walk<'_>, notes: &[String]) -> Vec<String> {
 struct Records {
     id: String,
     lines: Vec<(String, u64)>,
+}
+
+impl Records {
+    /// Writes the lines that are held, without their secrets.
+    fn write(&mut self, walk: &mut Walk<'_>, out: &mut dyn Write) -> Result<(), CliError> {
+        for (mut line, entry) in self.lines.drain(..) {
+            walk.cover.json(&mut line, entry);
+            out.write_all(line.as_bytes())?;
+            out.write_all(b"\n")?;
+        }
+        Ok(())
+    }
 }
 
 impl Sink for Records {

@@ -8,7 +8,7 @@ use report::export::cover::Cover;
 use report::export::tally::Tally;
 use report::html::{PDF, Picture};
 use report::page::record::Holder;
-use report::record::{Body, CallRecord, Detail, Media, Opened, Record};
+use report::record::{Body, CallRecord, Detail, LARGEST, Media, Opened, Record};
 use report::show::{self, Part};
 use transcript::id::Key;
 use transcript::layout::Problem;
@@ -21,9 +21,6 @@ use crate::error::CliError;
 
 /// First words of a prompt in the margin.
 const WORDS: usize = 72;
-
-/// A longer line is not held.
-pub const LARGEST: u32 = 64 << 20;
 
 /// A session that is exported.
 #[derive(Clone, Copy)]
@@ -149,6 +146,11 @@ impl<'a> Walk<'a> {
     pub fn before(&mut self, record: &mut Record) {
         self.tally.see(record);
         self.cover.record(record);
+        self.remember(record);
+    }
+
+    /// Remembers the first words of a prompt.
+    pub fn remember(&mut self, record: &Record) {
         if let (0, Body::Prompt { text, .. }) = (self.depth, &record.body) {
             self.words.insert(record.node, first_words(text));
         }
@@ -184,6 +186,21 @@ impl<'a> Walk<'a> {
             let nodes = links.members(root as u32);
             let words = format!("subagent in the same file · {}", show::entries(nodes.len()));
             children.push(Child::Inline { words, nodes });
+        }
+        children
+    }
+
+    /// The subagents that no call has led to so far, of a whole session.
+    pub fn rest(&mut self) -> Vec<Child> {
+        if !self.choice.subagents || matches!(self.choice.part, Part::Turns(..)) {
+            return Vec::new();
+        }
+        let known = self.subject.agents();
+        let mut children = Vec::new();
+        for (at, agent) in known.iter().enumerate().filter(|(_, agent)| agent.file.is_some()) {
+            if !std::mem::replace(&mut self.placed[at], true) {
+                children.extend(self.read(agent));
+            }
         }
         children
     }
@@ -291,12 +308,8 @@ impl Walk<'_> {
 
     /// A line of the file without its secrets.
     pub fn line(&mut self, opened: &Opened<'_>, record: &Record) -> Result<String, Problem> {
-        if record.length > LARGEST {
-            self.tally.large += 1;
-            return Ok(format!("{{\"left_out\":\"{} bytes\"}}", record.length));
-        }
-        let bytes = opened.bytes(record.node)?;
-        let mut line = String::from_utf8_lossy(&bytes).trim_end().to_owned();
+        self.tally.large += usize::from(record.length > LARGEST);
+        let mut line = opened.line(record.node)?;
         self.cover.json(&mut line, record.number.map_or(record.offset, u64::from));
         Ok(line)
     }
@@ -308,9 +321,25 @@ impl Walk<'_> {
         call: Key,
         sink: &mut dyn Sink,
     ) -> Result<(), CliError> {
-        for child in self.children(links, call) {
+        let children = self.children(links, call);
+        self.all(stage, &children, sink)
+    }
+
+    /// Hands the subagents that no call has led to to a sink.
+    pub fn lone(&mut self, stage: Stage<'_>, sink: &mut dyn Sink) -> Result<(), CliError> {
+        let children = self.rest();
+        self.all(stage, &children, sink)
+    }
+
+    fn all(
+        &mut self,
+        stage: Stage<'_>,
+        children: &[Child],
+        sink: &mut dyn Sink,
+    ) -> Result<(), CliError> {
+        for child in children {
             self.depth += 1;
-            let result = self.child(stage, &child, sink);
+            let result = self.child(stage, child, sink);
             self.depth -= 1;
             result?;
         }

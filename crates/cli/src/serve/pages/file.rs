@@ -1,5 +1,6 @@
 //! One file through all sessions: its changes, with their lines, and its backups.
 
+use report::export::cover::Cover;
 use report::file::{BackupRow, ChangeRow, FileLog, Filter, Kept};
 use report::format::{count, size};
 use report::html::{Html, Url};
@@ -35,14 +36,14 @@ pub fn page(desk: &Desk, asked: &Asked) -> Reply {
     let all = All::read(&mut run, path)?;
     let logs = all.logs(&Filter::default());
     let clock = run.clock.clone();
-    let mut sources = Sources::default();
+    let (mut sources, mut cover) = (Sources::default(), desk.cover());
     let html = super::page(Place::Elsewhere, path, "", |html| {
         if logs.is_empty() {
             html.words("h1", "", path);
             html.words("p", "", "No session has changed such a file");
         }
         for log in logs.iter().take(FILES) {
-            one(html, &clock, &all, log, &mut sources);
+            one(html, &clock, &all, log, (&mut sources, &mut cover));
         }
         if logs.len() > FILES {
             let words = format!("and {} more files of that name", logs.len() - FILES);
@@ -51,6 +52,9 @@ pub fn page(desk: &Desk, asked: &Asked) -> Reply {
     });
     Ok(html.into())
 }
+
+/// Where lines come from, and what takes their secrets out.
+type From<'a, 'c> = (&'a mut Sources, &'a mut Cover<'c>);
 
 /// Nothing is named yet.
 fn choice() -> Html {
@@ -64,10 +68,11 @@ fn choice() -> Html {
     })
 }
 
-fn one(html: &mut Html, clock: &Clock, all: &All, log: &FileLog, sources: &mut Sources) {
+fn one(html: &mut Html, clock: &Clock, all: &All, log: &FileLog, from: From<'_, '_>) {
+    let (sources, cover) = from;
     html.words("h1", "", &log.path);
     for row in log.changes.iter().rev().take(SHOWN) {
-        change(html, clock, all, row, sources);
+        change(html, clock, all, row, (sources, cover));
     }
     if log.changes.len() > SHOWN {
         let words = format!("{} earlier changes are not shown", log.changes.len() - SHOWN);
@@ -79,7 +84,8 @@ fn one(html: &mut Html, clock: &Clock, all: &All, log: &FileLog, sources: &mut S
     }
 }
 
-fn change(html: &mut Html, clock: &Clock, all: &All, row: &ChangeRow, sources: &mut Sources) {
+fn change(html: &mut Html, clock: &Clock, all: &All, row: &ChangeRow, from: From<'_, '_>) {
+    let (sources, cover) = from;
     let event = &row.event;
     html.tag("details").class("row").attr("data-kind", "edit").flag("open", true).with(|html| {
         html.within("summary", "", |html| {
@@ -111,7 +117,10 @@ fn change(html: &mut Html, clock: &Clock, all: &All, row: &ChangeRow, sources: &
         });
         html.within("div", "body", |html| match sources.hunks(all, row) {
             Ok(hunks) if hunks.is_empty() => html.words("p", "notes", "Its lines are not recorded"),
-            Ok(hunks) => diff::diff(html, &hunks, language_of(&event.path), !event.estimated),
+            Ok(mut hunks) => {
+                hunks.iter_mut().for_each(|hunk| cover.hunk(hunk, 0));
+                diff::diff(html, &hunks, language_of(&event.path), !event.estimated);
+            }
             Err(_) => html.words("p", "notes", "Its lines can't be read any more"),
         });
     });

@@ -1,5 +1,7 @@
 //! What a search finds, in all sessions.
 
+use std::borrow::Cow;
+
 use report::format::{Clock, last_part};
 use report::html::{Html, Url};
 use report::page::Place;
@@ -182,12 +184,54 @@ fn snippet(html: &mut Html, hit: &Hit) {
         html.text("\u{2026}");
     }
     for mark in &hit.snippet.marks {
-        html.text(&text[at..mark.start]);
+        html.text(&typed(&text[at..mark.start]));
         html.words("mark", "hit", &text[mark.clone()]);
         at = mark.end;
     }
-    html.text(&text[at..]);
+    html.text(&typed(&text[at..]));
     if hit.snippet.is_cut_after {
         html.text("\u{2026}");
+    }
+}
+
+/// Claude Code's tags around a command; the message says the name once more.
+const TAGS: [&str; 8] = [
+    "<command-name>",
+    "</command-name>",
+    "<command-args>",
+    "</command-args>",
+    "<command-message>",
+    "</command-message>",
+    "<bash-input>",
+    "</bash-input>",
+];
+
+/// A piece of a text with its commands as they were typed.
+fn typed(text: &str) -> Cow<'_, str> {
+    if !text.contains("<command-") && !text.contains("</command-") && !text.contains("bash-input>")
+    {
+        return Cow::Borrowed(text);
+    }
+    let mut text = text.to_owned();
+    if let Some((from, to)) = text.find("<command-message>").zip(text.find("</command-message>"))
+        && from < to
+    {
+        text.replace_range(from..to, "");
+    }
+    TAGS.iter().for_each(|tag| text = text.replace(tag, " "));
+    let words: Vec<&str> = text.split_whitespace().collect();
+    Cow::Owned(format!(" {} ", words.join(" ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_shown_as_they_were_typed() {
+        let text = "<command-message>review is running\u{2026}</command-message>\n<command-name>/review</command-name>\n<command-args>src main</command-args>";
+        assert_eq!(typed(text), " /review src main ");
+        assert_eq!(typed("</command-name> <command-args>"), "  ");
+        assert_eq!(typed("a <b> c"), "a <b> c");
     }
 }

@@ -311,7 +311,7 @@ function openFind() {
   }
   bar.hidden = false;
   // What is looked through is made ready while somebody types.
-  if (!isFile) ask("/find", { q: "" }).catch(() => {});
+  if (isFile) read(); else ask("/find", { q: "" }).catch(() => {});
   $("input", bar).focus();
   $("input", bar).select();
 }
@@ -339,19 +339,42 @@ function told() {
   const { places, at, count, query, isCut } = finding;
   $("span", bar).textContent = query.length < 2 ? "" : places.length === 0 ? "nothing" : `${at + 1} of ${places.length} (${count}\u00d7${isCut ? ", at least" : ""})`;
 }
-// In a file everything is here: all pieces as text, made once.
+// In a file everything is here: all pieces as text, made once, some at a time. The program writes
+// records one after the other, each from its id on; so nothing has to be built to read them.
+const MEANS = { amp: "&", lt: "<", gt: ">", quot: '"', "#39": "'", "#13": "\r" };
+function words(at, html) {
+  const text = html.replace(/<[^>]*>/g, (tag) => {
+    const id = /^<(?:article|details|div)\b.* id="([^"]*)"/.exec(tag)?.[1];
+    return id === undefined ? "" : `\u0001${id}\u0002`;
+  });
+  return text.split("\u0001").slice(1).map((part) => {
+    const end = part.indexOf("\u0002");
+    return [at, part.slice(0, end), part.slice(end + 1).replace(/&(\w+|#\d+);/g, (all, name) => MEANS[name] ?? all).toLowerCase()];
+  });
+}
 let texts;
+function read() {
+  texts ??= (async () => {
+    const all = [];
+    let rested = performance.now();
+    for (const [at] of sections.entries()) {
+      all.push(...words(at, await source(at)));
+      inflated.delete(at);
+      if (performance.now() - rested < 30) continue;
+      if (finding.query) $("span", bar).textContent = `reading ${Math.round((100 * at) / sections.length)} %`;
+      await new Promise((go) => setTimeout(go));
+      rested = performance.now();
+    }
+    return all;
+  })();
+  return texts;
+}
 async function findHere(query) {
-  texts ??= Promise.all(sections.map(async (section, at) => {
-    const html = section.hasAttribute("data-full") ? section.innerHTML : await source(at);
-    const page = new DOMParser().parseFromString(policy ? policy.createHTML(html) : html, "text/html");
-    const all = $$("[id]", page.body).filter((element) => element.matches(RECORD));
-    return all.map((element) => [at, element.id, element.textContent.toLowerCase()]);
-  })).then((all) => all.flat());
+  const all = await read();
   const wanted = query.toLowerCase();
   const places = [];
   let count = 0;
-  for (const [at, id, text] of await texts) {
+  for (const [at, id, text] of all) {
     let found = 0;
     for (let from = text.indexOf(wanted); from >= 0; from = text.indexOf(wanted, from + wanted.length)) found++;
     if (found > 0) { places.push([at, id, found]); count += found; }
@@ -425,6 +448,7 @@ function seen() {
       const list = now.closest("nav");
       if (now.offsetTop < list.scrollTop || now.offsetTop > list.scrollTop + list.clientHeight - 40) list.scrollTop = now.offsetTop - list.clientHeight / 2;
     }
+    todos();
     if (map) {
       const box = column.getBoundingClientRect();
       const rows = map.viewBox.baseVal.height;
@@ -439,6 +463,30 @@ function seen() {
     }
     memory.set("place" + location.pathname, String(Math.round(scrollY)));
   });
+}
+
+// The list of todos as it was where the reader is.
+const box = make("section", { id: "todos", hidden: true });
+let listed = 0;
+async function todos() {
+  const all = ($("#facts")?.dataset.todos ?? "").split(" ").filter(Boolean).map(Number);
+  if (all.length === 0) return;
+  const above = $$(RECORD, column).filter((record) => record.getBoundingClientRect().top < innerHeight / 2).at(-1);
+  const here = Number(/^e(\d+)$/.exec(above?.id ?? "")?.[1] ?? 0);
+  const entry = all.filter((number) => number <= here).at(-1) ?? 0;
+  if (entry === listed && box.isConnected) return;
+  listed = entry;
+  let list = $("ul.todos", document.getElementById("e" + entry) ?? make("i"));
+  const section = !list && entry > 0 && sectionOf("e" + entry);
+  if (section) {
+    const piece = make("div");
+    markup(piece, await source(Number(section.dataset.piece)).catch(() => ""));
+    list = $(`[id="e${entry}"] ul.todos`, piece);
+  }
+  if (entry !== listed) return;
+  box.hidden = !list;
+  if (list) box.replaceChildren(make("h2", { textContent: "Todos at this point" }), list.cloneNode(true));
+  $("#facts").prepend(box);
 }
 
 function filterTurns(text) {
@@ -656,6 +704,10 @@ if (main) {
   main.dataset.sheet = "";
   const sheet = make("button", { type: "button", id: "sheet", textContent: "Turns", onclick: () => { main.dataset.sheet = main.dataset.sheet ? "" : "open"; } });
   document.body.append(sheet);
+  // The right margin can be closed, and stays so.
+  main.dataset.facts = memory.get("facts") ?? "";
+  const close = make("button", { type: "button", id: "close", textContent: "Facts", title: "Show or hide the facts", onclick: () => { main.dataset.facts = main.dataset.facts ? "" : "closed"; memory.set("facts", main.dataset.facts); } });
+  if ($("#facts")) $("header.head", column)?.prepend(close);
   if (!isFile) $("#state")?.after(make("button", { type: "button", id: "follow", textContent: "Follow", title: "Stay at the end (.)", onclick: () => follow(!isFollowing) }));
   $(".turns")?.addEventListener("click", () => { main.dataset.sheet = ""; });
   $("#filter")?.addEventListener("input", (event) => filterTurns(event.target.value));
@@ -664,7 +716,7 @@ if (main) {
   if (location.hash.length > 1) reveal(decodeURIComponent(location.hash.slice(1)));
   else if (place) scrollTo({ top: Number(place) });
   if (wanted) { openFind(); $("input", bar).value = wanted; find(wanted).then(() => { mark(); }); }
-  if (!isFile) fetch(address("/facts")).then((answer) => (answer.ok ? answer.text() : "")).then((html) => { if (html) markup($("#facts"), html); });
+  if (!isFile) fetch(address("/facts")).then((answer) => (answer.ok ? answer.text() : "")).then((html) => { if (html) markup($("#facts"), html); seen(); });
   seen();
   document.documentElement.dataset.ready = performance.now().toFixed(0);
 }

@@ -74,7 +74,7 @@ fn rows_with(files: &[(&str, String)], stats: Vec<HomeStats>) -> Vec<Row> {
             created: None,
             has_source: true,
             is_former: false,
-            claims: Claims::read(text.as_bytes()).expect("reads"),
+            claims: Claims::read(text.as_bytes()).expect("reads").pack().expect("packs"),
         });
     }
     let prices = Prices::built_in();

@@ -89,7 +89,7 @@ impl Talk {
             created: None,
             has_source: true,
             is_former: false,
-            claims: Claims::read(self.text.as_bytes()).expect("reads"),
+            claims: Claims::read(self.text.as_bytes()).expect("reads").pack().expect("packs"),
         };
         let prices = Prices::built_in();
         waste(&Scene {
