@@ -11,6 +11,7 @@ pub mod find;
 pub mod folder;
 pub mod index;
 pub mod meaning;
+pub mod note;
 pub mod query;
 pub mod sync;
 pub mod text;

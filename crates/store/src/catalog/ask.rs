@@ -30,11 +30,16 @@ impl Catalog {
     ) -> Result<Vec<Deed<TouchRow>>, CatalogError> {
         let mut deeds = Vec::new();
         for path in self.paths()?.into_iter().filter(|path| is_wanted(path)) {
-            let columns = "d.entry, d.time, d.path, d.tool, d.added, d.removed, d.created";
-            let sql = format!("SELECT {OWNER}, {columns} FROM touch d {JOIN} WHERE d.path = ?1");
-            deeds.extend(self.deeds(&sql, [path], touch, |touch| Some(touch.entry))?);
+            deeds.extend(self.touches_to(&path)?);
         }
         Ok(deeds)
+    }
+
+    /// The changes to one file.
+    pub fn touches_to(&self, path: &str) -> Result<Vec<Deed<TouchRow>>, CatalogError> {
+        let columns = "d.entry, d.time, d.path, d.tool, d.added, d.removed, d.created";
+        let sql = format!("SELECT {OWNER}, {columns} FROM touch d {JOIN} WHERE d.path = ?1");
+        self.deeds(&sql, [path], touch, |touch| Some(touch.entry))
     }
 
     /// The paths of all files that were changed.

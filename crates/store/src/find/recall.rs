@@ -5,6 +5,7 @@ use super::{Finder, FinderScope, Hit, snippet};
 use crate::index::{By, Found, Marker, Options, Rung, Snippet, WordUse};
 use crate::query::{Filters, Query, Role, Term};
 use crate::sync::SyncError;
+use transcript::time::Time;
 
 /// How much of a turn is quoted, in characters.
 pub const QUOTE: usize = 500;
@@ -21,6 +22,9 @@ const FILES: usize = 5;
 
 /// From this certainty on, evidence may be given to somebody who has not asked for it.
 pub const SURE: f32 = 0.8;
+
+/// Fewer words than this come together by chance: `commit`, `push`.
+const TOGETHER: usize = 3;
 
 /// How much evidence is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +62,8 @@ pub struct Evidence {
 pub struct Changed {
     /// Its path, as recorded.
     pub path: String,
+    /// When it was last changed in the turn.
+    pub time: Option<Time>,
     /// Whether a later call changed it again: then what was said of it may not hold any more.
     pub is_changed_since: bool,
 }
@@ -89,7 +95,8 @@ pub struct Recalled {
     /// The words of the question.
     pub words: Vec<WordUse>,
     /// How much of what was asked the best turn speaks of, from 0 to 1: each word counts as much
-    /// as it is rare, and one that is nowhere counts most.
+    /// as it is rare, and one that is nowhere counts most. 0 where the words may have come
+    /// together by chance.
     pub certainty: f32,
     /// Whether more was found than there is room for.
     pub is_more: bool,
@@ -140,33 +147,40 @@ impl Finder {
         let Found { rung, words, .. } = found;
         Ok(Recalled { evidence, rung, words, certainty, is_more })
     }
-}
 
-impl Finder {
     /// The files that were changed in the turn of an entry.
     fn changed(&self, file: i64, entry: u32) -> Result<Vec<Changed>, SyncError> {
         let Some(shape) = self.catalog.shape(file)? else { return Ok(Vec::new()) };
         let turn = |entry: u32| shape.at(entry).and_then(|spot| spot.turn);
         let Some(own) = turn(entry) else { return Ok(Vec::new()) };
         let mut files: Vec<Changed> = Vec::new();
-        for (at, time, path) in self.catalog.touches_of(file)? {
-            let is_new = files.iter().all(|file| file.path != path);
-            if files.len() < FILES && is_new && turn(at) == Some(own) {
-                let is_changed_since = self.catalog.last_touch(&path)? > time;
-                files.push(Changed { path, is_changed_since });
+        let touches = self.catalog.touches_of(file)?;
+        for (_, time, path) in touches.into_iter().filter(|(at, _, _)| turn(*at) == Some(own)) {
+            if let Some(known) = files.iter_mut().find(|file| file.path == path) {
+                known.time = known.time.max(time);
+            } else if files.len() < FILES {
+                files.push(Changed { path, time, is_changed_since: false });
             }
+        }
+        for file in &mut files {
+            file.is_changed_since = self.catalog.last_touch(&file.path)? > file.time;
         }
         Ok(files)
     }
 }
 
+/// How much of what was asked the best turn says; nothing if that may be chance.
 fn certainty(found: &Found, documents: u64) -> f32 {
     let Some(best) = found.matches.first() else { return 0.0 };
     let rarity = |word: &WordUse| (1.0 + documents as f32 / (word.frequency as f32 + 0.5)).ln();
-    let words = || found.words.iter().filter(|word| !word.is_common);
-    let all: f32 = words().map(rarity).sum();
+    let all: f32 = found.words.iter().filter(|word| !word.is_common).map(rarity).sum();
     let scores = found.words.iter().zip(&best.explain.bm25);
-    let said = scores.filter(|(word, score)| !word.is_common && **score > 0.0);
-    let said: f32 = said.map(|(word, _)| rarity(word)).sum();
-    if all > 0.0 { said / all } else { 0.0 }
+    let is_as_typed = |word: &WordUse| !word.is_common && word.rung <= Rung::Forms;
+    let said = scores.filter(|(word, score)| is_as_typed(word) && **score > 0.0);
+    let said: Vec<f32> = said.map(|(word, _)| rarity(word)).collect();
+    let (count, said) = (said.len(), said.iter().sum::<f32>());
+    // Words that come together by chance in one document of as many histories as this one has
+    // documents: `documents * exp(-said)` is how often that is in one.
+    let is_chance = said < 2.0 * (documents as f32).ln();
+    if count < TOGETHER || is_chance { 0.0 } else { said / all }
 }

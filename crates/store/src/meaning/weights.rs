@@ -44,7 +44,8 @@ impl Weights {
         let place = self.places.get(name)?;
         let bytes = 4 * shape.iter().product::<usize>() as u64;
         let (start, end) = place.data_offsets;
-        let is_right = place.dtype == "F32" && place.shape == shape && end - start == bytes;
+        let is_whole = end.checked_sub(start) == Some(bytes);
+        let is_right = place.dtype == "F32" && place.shape == shape && is_whole;
         is_right.then_some(self.begin + start)
     }
 

@@ -4,26 +4,28 @@
 //! The output of a call is known by its call where that is a tool of ours, else by the mark that
 //! every answer begins with. What a person pastes is never left out.
 
-/// What an answer of `recall` begins with.
-pub const MARK: &str = "[recount recall]";
+/// What every answer to an agent begins with.
+pub const MARK: &str = "[recount]";
 
-/// What its lines of JSON begin with.
+/// What the lines of JSON of `recall` begin with.
 const JSON: &str = "{\"type\":\"evidence\",";
 
-/// Tools of the server that a person has called `recount`.
-const TOOLS: &str = "mcp__recount__";
+/// Whether a tool is one of our server: it may be a person's own entry or a plugin's.
+fn is_ours(tool: &str) -> bool {
+    let server = tool.strip_prefix("mcp__").and_then(|rest| rest.split("__").next());
+    server.is_some_and(|server| server.rsplit('_').next() == Some("recount"))
+}
 
 /// Whether a call asks us.
 pub(super) fn is_call(tool: &str, input: &str) -> bool {
-    tool.starts_with(TOOLS) || tool == "Bash" && input.contains("recount recall")
+    let is_asked = |command: &str| command.trim_start().starts_with("recount recall");
+    is_ours(tool) || tool == "Bash" && input.split(['\n', ';', '|', '&']).any(is_asked)
 }
 
 /// Whether an output is an answer of ours.
 pub(super) fn is_output(tool: Option<&str>, text: &str) -> bool {
     let text = text.trim_start();
-    tool.is_some_and(|tool| tool.starts_with(TOOLS))
-        || text.starts_with(MARK)
-        || text.starts_with(JSON)
+    tool.is_some_and(is_ours) || text.starts_with(MARK) || text.starts_with(JSON)
 }
 
 #[cfg(test)]
@@ -32,11 +34,14 @@ mod tests {
 
     #[test]
     fn our_own_answers_are_known() {
-        assert!(is_output(Some("Bash"), "\n[recount recall] Quoted from"));
+        assert!(is_output(Some("Bash"), "\n[recount] Quoted from"));
         assert!(is_output(Some("Bash"), "{\"type\":\"evidence\",\"rank\":1}"));
         assert!(is_output(Some("mcp__recount__recall"), "anything"));
-        assert!(!is_output(Some("Bash"), "he said [recount recall]"));
-        assert!(is_call("Bash", "recount recall why") && !is_call("Bash", "recount list"));
-        assert!(!is_call("Read", "docs of recount recall"));
+        assert!(is_output(Some("mcp__plugin_recount_recount__recall"), "anything"));
+        assert!(!is_output(Some("mcp__other__recount"), "anything"));
+        assert!(!is_output(Some("Bash"), "he said [recount]"));
+        assert!(is_call("Bash", "cd x && recount recall why") && !is_call("Bash", "recount list"));
+        assert!(!is_call("Read", "recount recall"));
+        assert!(!is_call("Bash", "git commit -m 'docs of recount recall'"));
     }
 }
