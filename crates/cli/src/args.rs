@@ -42,6 +42,12 @@ pub struct Args {
     pub command: Command,
 }
 
+/// Why a command line is none, in one line.
+pub fn reason(error: &clap::Error) -> String {
+    let text = error.to_string();
+    text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned()
+}
+
 /// The flags of every command.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Global options")]
@@ -147,6 +153,7 @@ pub enum Command {
     Search(commands::search::SearchArgs),
     Recall(commands::recall::RecallArgs),
     Model(commands::model::ModelArgs),
+    Mcp(commands::mcp::McpArgs),
     Archive(commands::archive::ArchiveArgs),
     Restore(commands::restore::RestoreArgs),
     Find(commands::find::FindArgs),

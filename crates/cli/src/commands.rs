@@ -14,6 +14,7 @@ pub mod find;
 pub mod history;
 pub mod list;
 pub mod log;
+pub mod mcp;
 pub mod model;
 pub mod plans;
 pub mod prices;
@@ -58,6 +59,7 @@ pub fn run(command: &Command, run: &mut Run) -> Result<Answer, CliError> {
         Command::Search(args) => search::run(args, run),
         Command::Recall(args) => recall::run(args, run),
         Command::Model(args) => model::run(args, run),
+        Command::Mcp(args) => mcp::run(args, run),
         Command::Archive(args) => archive::run(args, run),
         Command::Restore(args) => restore::run(args, run),
         Command::Find(args) => find::run(args, run),

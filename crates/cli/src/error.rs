@@ -93,6 +93,8 @@ pub enum CliError {
     NoZone(String),
     /// The page can't be served at an address.
     Serve(std::net::SocketAddr, io::Error),
+    /// Nobody can be spoken with.
+    Mcp(io::Error),
 }
 
 impl From<HomeError> for CliError {
@@ -165,6 +167,14 @@ impl Talk {
     /// Says something now, before what follows: a plan, a question.
     pub fn now(&mut self, safe: &str) {
         let _ = writeln!(self.stream, "{safe}");
+    }
+
+    /// What would be said at the end, for those who answer in another way.
+    pub fn take(&mut self) -> Vec<String> {
+        let skips = std::mem::take(&mut self.skipped);
+        let mut all = std::mem::take(&mut self.notes);
+        all.extend(skips.iter().take(NAMED_MOST).map(skipped));
+        all
     }
 
     /// Says everything, and gives the exit code.
@@ -284,6 +294,10 @@ fn message(error: &CliError) -> Message {
         CliError::Serve(address, error) => Message {
             error: format!("Cannot serve at {address}: {}", reason(error)),
             hint: Some("Another program may have the port: leave `--port` out".into()),
+        },
+        CliError::Mcp(error) => Message {
+            error: format!("Nobody speaks MCP at standard input: {}", reason(error)),
+            hint: Some("An agent starts it: `recount help mcp` shows the setting".into()),
         },
         CliError::Demo(error) => Message {
             error: format!("Cannot unpack the sample home: {}", reason(error)),

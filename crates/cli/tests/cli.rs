@@ -25,6 +25,7 @@ mod cli {
     mod kit;
     mod list;
     mod log;
+    mod mcp;
     mod plans;
     mod readme;
     mod recall;
@@ -35,6 +36,7 @@ mod cli {
     mod spill;
     mod storage;
     mod store;
+    mod talk;
     mod todos;
     mod torture;
     mod tree;
