@@ -154,6 +154,7 @@ pub enum Command {
     Recall(commands::recall::RecallArgs),
     Model(commands::model::ModelArgs),
     Mcp(commands::mcp::McpArgs),
+    Hook(commands::hook::HookArgs),
     Archive(commands::archive::ArchiveArgs),
     Restore(commands::restore::RestoreArgs),
     Find(commands::find::FindArgs),

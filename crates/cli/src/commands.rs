@@ -12,6 +12,7 @@ pub mod export;
 pub mod file;
 pub mod find;
 pub mod history;
+pub mod hook;
 pub mod list;
 pub mod log;
 pub mod mcp;
@@ -60,6 +61,7 @@ pub fn run(command: &Command, run: &mut Run) -> Result<Answer, CliError> {
         Command::Recall(args) => recall::run(args, run),
         Command::Model(args) => model::run(args, run),
         Command::Mcp(args) => mcp::run(args, run),
+        Command::Hook(args) => hook::run(args, run),
         Command::Archive(args) => archive::run(args, run),
         Command::Restore(args) => restore::run(args, run),
         Command::Find(args) => find::run(args, run),

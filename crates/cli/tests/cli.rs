@@ -18,6 +18,7 @@ mod cli {
     mod ghost;
     mod help;
     mod history;
+    mod hook;
     mod hostile;
     // What a store says, as the tests of the store itself tell it.
     #[allow(dead_code)]
