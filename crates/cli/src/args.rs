@@ -27,6 +27,7 @@ Examples:
   recount sync                  keep everything, also what Claude Code will delete
   recount search port in use    where that was said, done or printed
   recount recall why redis      the evidence for a question, quoted
+  recount install claude        make it your agent's memory
   recount errors --summary      what fails, and how often
   recount export latest --to session.html   a page to hand on, without secrets
   recount todos --open          what is still to do, over all sessions
@@ -155,6 +156,8 @@ pub enum Command {
     Model(commands::model::ModelArgs),
     Mcp(commands::mcp::McpArgs),
     Hook(commands::hook::HookArgs),
+    Install(commands::install::InstallArgs),
+    Uninstall(commands::install::UninstallArgs),
     Archive(commands::archive::ArchiveArgs),
     Restore(commands::restore::RestoreArgs),
     Find(commands::find::FindArgs),

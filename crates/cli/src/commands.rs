@@ -13,6 +13,7 @@ pub mod file;
 pub mod find;
 pub mod history;
 pub mod hook;
+pub mod install;
 pub mod list;
 pub mod log;
 pub mod mcp;
@@ -62,6 +63,8 @@ pub fn run(command: &Command, run: &mut Run) -> Result<Answer, CliError> {
         Command::Model(args) => model::run(args, run),
         Command::Mcp(args) => mcp::run(args, run),
         Command::Hook(args) => hook::run(args, run),
+        Command::Install(args) => install::run(args, run),
+        Command::Uninstall(args) => install::undo(args, run),
         Command::Archive(args) => archive::run(args, run),
         Command::Restore(args) => restore::run(args, run),
         Command::Find(args) => find::run(args, run),

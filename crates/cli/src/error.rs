@@ -7,12 +7,14 @@
 mod clean;
 mod export;
 mod file;
+mod install;
 mod restore;
 mod store;
 
 pub use clean::CleanError;
 pub use export::ExportError;
 pub use file::FileError;
+pub use install::InstallError;
 pub use restore::RestoreError;
 pub use store::StoreError;
 
@@ -93,6 +95,8 @@ pub enum CliError {
     NoZone(String),
     /// The page can't be served at an address.
     Serve(std::net::SocketAddr, io::Error),
+    /// Settings of Claude Code can't be changed.
+    Install(InstallError),
     /// Nobody can be spoken with.
     Mcp(io::Error),
 }
@@ -275,6 +279,7 @@ fn message(error: &CliError) -> Message {
         CliError::Clean(error) => clean::message(error),
         CliError::Export(error) => export::message(error),
         CliError::Restore(error) => restore::message(error),
+        CliError::Install(error) => install::message(error),
         CliError::Prices(path, error) => Message {
             error: format!("{}: {error}", path.display()),
             hint: Some("`recount prices --json` shows the form".into()),

@@ -10,6 +10,7 @@ mod error;
 mod ghosts;
 mod home;
 mod hook;
+mod install;
 mod ledger;
 mod live;
 mod mcp;

@@ -15,6 +15,7 @@ pub mod export;
 pub mod file;
 pub mod find;
 pub mod history;
+pub mod install;
 pub mod list;
 pub mod log;
 pub mod model;

@@ -20,6 +20,7 @@ mod cli {
     mod history;
     mod hook;
     mod hostile;
+    mod install;
     // What a store says, as the tests of the store itself tell it.
     #[allow(dead_code)]
     #[path = "../../../store/tests/sync/kit.rs"]
