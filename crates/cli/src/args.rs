@@ -156,6 +156,7 @@ pub enum Command {
     Model(commands::model::ModelArgs),
     Mcp(commands::mcp::McpArgs),
     Hook(commands::hook::HookArgs),
+    Note(commands::note::NoteArgs),
     Install(commands::install::InstallArgs),
     Uninstall(commands::install::UninstallArgs),
     Archive(commands::archive::ArchiveArgs),

@@ -18,6 +18,7 @@ pub mod list;
 pub mod log;
 pub mod mcp;
 pub mod model;
+pub mod note;
 pub mod plans;
 pub mod prices;
 pub mod recall;
@@ -63,6 +64,7 @@ pub fn run(command: &Command, run: &mut Run) -> Result<Answer, CliError> {
         Command::Model(args) => model::run(args, run),
         Command::Mcp(args) => mcp::run(args, run),
         Command::Hook(args) => hook::run(args, run),
+        Command::Note(args) => note::run(args, run),
         Command::Install(args) => install::run(args, run),
         Command::Uninstall(args) => install::undo(args, run),
         Command::Archive(args) => archive::run(args, run),

@@ -19,6 +19,7 @@ pub mod install;
 pub mod list;
 pub mod log;
 pub mod model;
+pub mod note;
 pub mod plan;
 pub mod prices;
 pub mod recall;

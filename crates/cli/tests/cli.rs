@@ -28,6 +28,7 @@ mod cli {
     mod list;
     mod log;
     mod mcp;
+    mod note;
     mod plans;
     mod readme;
     mod recall;

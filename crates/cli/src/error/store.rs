@@ -8,6 +8,7 @@ use store::catalog::CatalogError;
 use store::find::PatternError;
 use store::index::IndexError;
 use store::meaning::InstallError;
+use store::note::NoteError;
 use store::query::QueryError;
 use store::sync::SyncError;
 
@@ -31,6 +32,8 @@ pub enum StoreError {
     Damage { path: PathBuf, places: usize },
     /// The model can't be installed or taken away.
     Model(InstallError),
+    /// A note can't be read or made.
+    Note(NoteError),
     /// Something needs the model, and there is none.
     NoModel,
     /// The model could not be fetched: curl said why, or is not there.
@@ -86,6 +89,7 @@ pub(super) fn message(error: &StoreError) -> Message {
                 ),
             },
         },
+        StoreError::Note(error) => Message { error: chain(error), hint: None },
         StoreError::NoModel => Message {
             error: "No model is installed".into(),
             hint: Some("`recount model install` fetches it".into()),
