@@ -157,6 +157,7 @@ pub enum Command {
     Mcp(commands::mcp::McpArgs),
     Hook(commands::hook::HookArgs),
     Note(commands::note::NoteArgs),
+    Learn(commands::learn::LearnArgs),
     Install(commands::install::InstallArgs),
     Uninstall(commands::install::UninstallArgs),
     Archive(commands::archive::ArchiveArgs),

@@ -14,6 +14,7 @@ pub mod find;
 pub mod history;
 pub mod hook;
 pub mod install;
+pub mod learn;
 pub mod list;
 pub mod log;
 pub mod mcp;
@@ -65,6 +66,7 @@ pub fn run(command: &Command, run: &mut Run) -> Result<Answer, CliError> {
         Command::Mcp(args) => mcp::run(args, run),
         Command::Hook(args) => hook::run(args, run),
         Command::Note(args) => note::run(args, run),
+        Command::Learn(args) => learn::run(args, run),
         Command::Install(args) => install::run(args, run),
         Command::Uninstall(args) => install::undo(args, run),
         Command::Archive(args) => archive::run(args, run),

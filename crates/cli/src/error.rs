@@ -8,6 +8,7 @@ mod clean;
 mod export;
 mod file;
 mod install;
+mod learn;
 mod restore;
 mod store;
 
@@ -15,6 +16,7 @@ pub use clean::CleanError;
 pub use export::ExportError;
 pub use file::FileError;
 pub use install::InstallError;
+pub use learn::LearnError;
 pub use restore::RestoreError;
 pub use store::StoreError;
 
@@ -95,6 +97,8 @@ pub enum CliError {
     NoZone(String),
     /// The page can't be served at an address.
     Serve(std::net::SocketAddr, io::Error),
+    /// Nothing can be learned, or written down.
+    Learn(LearnError),
     /// Settings of Claude Code can't be changed.
     Install(InstallError),
     /// Nobody can be spoken with.
@@ -280,6 +284,7 @@ fn message(error: &CliError) -> Message {
         CliError::Export(error) => export::message(error),
         CliError::Restore(error) => restore::message(error),
         CliError::Install(error) => install::message(error),
+        CliError::Learn(error) => learn::message(error),
         CliError::Prices(path, error) => Message {
             error: format!("{}: {error}", path.display()),
             hint: Some("`recount prices --json` shows the form".into()),

@@ -16,6 +16,7 @@ pub mod file;
 pub mod find;
 pub mod history;
 pub mod install;
+pub mod learn;
 pub mod list;
 pub mod log;
 pub mod model;

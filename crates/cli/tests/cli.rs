@@ -25,6 +25,7 @@ mod cli {
     #[allow(dead_code)]
     #[path = "../../../store/tests/sync/kit.rs"]
     mod kit;
+    mod learn;
     mod list;
     mod log;
     mod mcp;
