@@ -35,7 +35,8 @@ const FILES: usize = 8;
 /// What the model is told; mostly nothing.
 pub fn answer(event: &str, input: &Value, run: &mut Run) -> Option<String> {
     let store = run.store().ok()?;
-    let moment = Moment { input, session: input["session_id"].as_str()?, store };
+    let redactor = Redactor::new(Rules::built_in(), Options::default());
+    let moment = Moment { input, session: input["session_id"].as_str()?, store, redactor };
     let lines = match event {
         "SessionStart" => session::start(&moment, run),
         "SubagentStart" => session::subagent(&moment),
@@ -48,9 +49,8 @@ pub fn answer(event: &str, input: &Value, run: &mut Run) -> Option<String> {
         }
         _ => None,
     }?;
-    let text = fitting(&lines);
-    let redactor = Redactor::new(Rules::built_in(), Options::default());
-    Some(redactor.text(&text, At::default()).into_owned())
+    let lines: Vec<String> = lines.iter().map(|line| moment.clean(line)).collect();
+    Some(fitting(&lines))
 }
 
 /// As many lines as may be told, behind the one that says what they are.
@@ -72,9 +72,16 @@ pub struct Moment<'a> {
     input: &'a Value,
     session: &'a str,
     store: Store,
+    redactor: Redactor<'static>,
 }
 
 impl Moment<'_> {
+    /// A text without secrets. One that will be cut has to be asked for before it is: half a
+    /// secret is not known for one.
+    fn clean(&self, text: &str) -> String {
+        self.redactor.text(text, At::default()).into_owned()
+    }
+
     /// What earlier sessions say about a prompt, if they surely do.
     fn prompt(&self) -> Option<Vec<String>> {
         let text = self.input["prompt"].as_str()?;
@@ -93,7 +100,7 @@ impl Moment<'_> {
         }
         let new: Vec<&Evidence> = found.evidence.iter().filter(|one| is_new(one)).collect();
         told.tell(new.iter().map(|one| key(one)))?;
-        Some(new.into_iter().flat_map(quoted).collect())
+        Some(new.into_iter().flat_map(|one| self.quoted(one)).collect())
     }
 
     /// Which sessions changed the file that a call is about.
@@ -137,30 +144,30 @@ impl Moment<'_> {
         lines.insert(0, format!("{} was changed in {count}:", crate::terminal::safe::line(path)));
         Some(lines)
     }
+
+    fn quoted(&self, evidence: &Evidence) -> Vec<String> {
+        let hit = &evidence.hit;
+        let id = hit.session.id.as_str();
+        let title = hit.session.title.as_deref().unwrap_or("no title");
+        let mut lines = vec![said(&place(id, None, None), "session", &self.clean(title))];
+        let mut quotes: Vec<(u32, &str, &str)> = evidence
+            .also
+            .iter()
+            .map(|quote| (quote.entry, quote.role.name(), &*quote.snippet.text))
+            .collect();
+        quotes.push((hit.entry, hit.role.name(), &hit.snippet.text));
+        quotes.sort_by_key(|(entry, _, _)| *entry);
+        let time = minute(wire::time(hit.time).as_deref());
+        for (entry, role, text) in quotes {
+            let place = format!("{}{time}", place(id, None, Some(entry.into())));
+            lines.push(said(&place, &format!("{role}, {}", hit.place.name()), &self.clean(text)));
+        }
+        lines
+    }
 }
 
 /// What names an evidence: a turn is told once.
 fn key(evidence: &Evidence) -> String {
     let hit = &evidence.hit;
     format!("{} {}", hit.session.id, hit.turn.map_or(hit.entry, |turn| turn))
-}
-
-fn quoted(evidence: &Evidence) -> Vec<String> {
-    let hit = &evidence.hit;
-    let id = hit.session.id.as_str();
-    let title = hit.session.title.as_deref().unwrap_or("no title");
-    let mut lines = vec![said(&place(id, None, None), "session", title)];
-    let mut quotes: Vec<(u32, &str, &str)> = evidence
-        .also
-        .iter()
-        .map(|quote| (quote.entry, quote.role.name(), &*quote.snippet.text))
-        .collect();
-    quotes.push((hit.entry, hit.role.name(), &hit.snippet.text));
-    quotes.sort_by_key(|(entry, _, _)| *entry);
-    let time = minute(wire::time(hit.time).as_deref());
-    for (entry, role, text) in quotes {
-        let place = format!("{}{time}", place(id, None, Some(entry.into())));
-        lines.push(said(&place, &format!("{role}, {}", hit.place.name()), text));
-    }
-    lines
 }

@@ -68,7 +68,7 @@ pub fn start(moment: &Moment<'_>, run: &mut Run) -> Option<Vec<String>> {
 pub fn subagent(moment: &Moment<'_>) -> Option<Vec<String>> {
     let past = Past::read(moment)?;
     let prompt = past.records.iter().rev().find_map(|record| Some((record, prompt(record)?)))?;
-    let text = safe::fit(&safe::line(prompt.1), ASKED).into_owned();
+    let text = safe::fit(&safe::line(&moment.clean(prompt.1)), ASKED).into_owned();
     Some(vec![said(&past.place(prompt.0), "person asked", &text)])
 }
 
@@ -99,7 +99,7 @@ fn compacted(moment: &Moment<'_>, run: &mut Run) -> Option<Vec<String>> {
     let todos = todos(&run.roots().unwrap_or_default(), &SessionId::new(moment.session));
     let at = place(moment.session, None, None);
     let mut lines: Vec<String> = todos.iter().map(|todo| said(&at, "still to do", todo)).collect();
-    let cut = |text: &str| safe::fit(&safe::line(text), LONG).into_owned();
+    let cut = |text: &str| safe::fit(&safe::line(&moment.clean(text)), LONG).into_owned();
     let prompts = past.records.iter().filter_map(|record| Some((record, prompt(record)?)));
     let prompts: Vec<(&Record, &str)> = prompts.collect();
     for (record, text) in &prompts[prompts.len().saturating_sub(PROMPTS)..] {

@@ -1,6 +1,7 @@
 //! The tools: what each is for, and what can be asked of it.
 //!
-//! The fields of a question are its schema; what a field says is what the model reads of it.
+//! The fields of a question are its schema; what is said of a field is what the model reads of
+//! it.
 
 use rmcp::handler::server::common::schema_for_input;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
@@ -13,7 +14,6 @@ use super::answer::Page;
 use super::{Refusal, ask, read};
 use crate::run::Run;
 
-/// Which sessions are meant.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Search {

@@ -322,6 +322,15 @@ fn hostile_words_stay_quoted_and_our_words_are_not_found_again() {
     let text = ask(&case, "zeppelin envelope helium").unwrap();
     assert!(!is_raw(&text) && !text.contains(&secret[8..]), "{text:?}");
     assert!(text.lines().skip(1).all(|line| line.starts_with("1aaaaaaa")), "{text}");
+    // Nor is half of a secret told, where a text is cut.
+    let id = "9aaaaaaa-0000-4000-8000-000000000001";
+    let long = format!("{} {secret}", "word ".repeat(40));
+    Session::new(9).prompt(&long).write(&case);
+    let path = case.claude().join(format!("projects/-w/{id}.jsonl"));
+    let compacted = json!({"source": "compact", "transcript_path": path});
+    let told = tell(&case, "SessionStart", compacted).unwrap();
+    assert!(told.contains("word word") && !told.contains(&secret[..12]), "{told}");
+    std::fs::remove_file(path).unwrap();
     // As Claude Code writes it down.
     let attachment = json!({"type": "hook_additional_context", "content": [text.clone()],
         "hookName": "UserPromptSubmit", "hookEvent": "UserPromptSubmit", "toolUseID": "x"});
