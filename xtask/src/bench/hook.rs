@@ -80,7 +80,8 @@ pub fn hook(home: &Home, recount: &Recount, runs: usize) -> Result<Report, Strin
         let what = format!("recount hook {event}, p95 ms");
         verdicts.push(Verdict { what, value: Some(at(95)), target: Target::AtMost(MOST) });
     }
-    let on = format!("{}, {} times each", home.name, runs * TIMES);
+    let bytes: u64 = home.files.iter().map(|(_, size)| size).sum();
+    let on = format!("{} of {:.1} GB, {} times each", home.name, bytes as f64 / 1e9, runs * TIMES);
     let name = format!("hook-{}", home.name);
     Ok(Report { name, on, table, rows: rows.into(), verdicts })
 }
