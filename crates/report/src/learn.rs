@@ -223,7 +223,7 @@ pub fn from_errors(all: &[(Sight, ErrorItem)]) -> Vec<Candidate> {
     for one in all {
         let Some(tool) = &one.1.tool else { continue };
         let signature = errors::signature(&one.1.error.text());
-        if !signature.is_empty() && !is_of_the_person(&signature) {
+        if says_enough(&signature) && !is_of_the_person(&signature) {
             groups.entry((tool, signature)).or_default().push(one);
         }
     }
@@ -250,6 +250,15 @@ fn error(tool: &str, signature: &str, seen: &Seen<'_, ErrorItem>) -> Option<Cand
     };
     let key = format!("error\n{tool}\n{signature}");
     seen_as(Kind::Error, key, text, &sights(seen), share)
+}
+
+/// Whether an error says what is wrong: a path and a number alone do not.
+fn says_enough(signature: &str) -> bool {
+    let is_word = |word: &&str| {
+        let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
+        bare.len() > 1 && bare != "PATH" && bare.chars().all(char::is_alphabetic)
+    };
+    signature.split_whitespace().filter(is_word).count() >= LEAST
 }
 
 /// What a person refused is no fault to be avoided by knowing of it.
@@ -522,6 +531,14 @@ mod tests {
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!(found[0].solution, "Begin with `npm test --workspace=web`");
         assert_eq!((found[0].count, found[0].confidence), (3, 0.75));
+    }
+
+    #[test]
+    fn an_error_without_words_teaches_nothing() {
+        assert!(says_enough("String to replace not found in file."));
+        for wrong in ["", "PATH", "Diff in PATH:", "N N PATH:N", "PATH: N errors"] {
+            assert!(!says_enough(wrong), "{wrong}");
+        }
     }
 
     #[test]
