@@ -8,12 +8,14 @@ mod command;
 mod count;
 mod export;
 mod home;
+mod hook;
 pub mod measure;
 mod page;
 mod parse;
 mod race;
 mod record;
 mod redact;
+mod semantic;
 mod store;
 mod table;
 mod tool;
@@ -25,7 +27,7 @@ use record::Report;
 use testkit::Shape;
 use tool::Recount;
 
-const USAGE: &str = "usage: xtask bench [list|errors|parse|memory|tail|sync|again|archive|search|gone|usage|statusline|redact|export|page]... [--size 500MB] [--home DIR] [--runs 5] [--big]";
+const USAGE: &str = "usage: xtask bench [list|errors|parse|memory|tail|sync|again|archive|search|gone|usage|statusline|redact|export|page|semantic|hook]... [--size 500MB] [--home DIR] [--runs 5] [--big]";
 /// The home for `memory` and `tail`, and the one file in it that is nearly a third.
 const BIG: u64 = 5_000_000_000;
 const HUGE_FILE: u64 = 1_400_000_000;
@@ -51,6 +53,7 @@ pub fn run(args: &[String], here: &Path) -> Result<(), String> {
             ("parse", _) => each(&options, &[Shape::Seeds, Shape::Lean], |home| {
                 parse::parse(home, options.runs)
             })?,
+            ("semantic", _) => vec![semantic::semantic(options.runs)?],
             ("redact", _) => {
                 vec![redact::redact(&options.home_of(Shape::Seeds, FEW)?, options.runs)?]
             }
@@ -67,7 +70,7 @@ pub fn run(args: &[String], here: &Path) -> Result<(), String> {
 }
 
 /// The benchmarks there are.
-const NAMES: [&str; 15] = [
+const NAMES: [&str; 17] = [
     "list",
     "errors",
     "parse",
@@ -83,6 +86,8 @@ const NAMES: [&str; 15] = [
     "redact",
     "export",
     "page",
+    "semantic",
+    "hook",
 ];
 
 fn one(name: &str, options: &Options, recount: &Recount) -> Result<Vec<Report>, String> {
@@ -108,6 +113,14 @@ fn one(name: &str, options: &Options, recount: &Recount) -> Result<Vec<Report>, 
         "archive" => vec![store::archive(&options.home_of(Shape::Seeds, FEW)?, recount)?],
         "search" => {
             vec![store::search(&options.home_of(Shape::ManySmall, 2 * MANY)?, recount, runs)?]
+        }
+        "hook" => {
+            let mut reports = vec![hook::hook(&options.home(Shape::Seeds)?, recount, runs)?];
+            if options.big {
+                let big = Home::big(BIG, HUGE_FILE, HUGE_OUTPUT)?;
+                reports.push(hook::hook(&big, recount, runs)?);
+            }
+            reports
         }
         "page" => {
             let homes: Result<Vec<Home>, String> =

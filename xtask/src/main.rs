@@ -10,6 +10,7 @@ mod check;
 mod corpus;
 mod docs;
 mod fuzz;
+mod quality;
 mod torture;
 
 const USAGE: &str = "\
@@ -17,6 +18,7 @@ usage: cargo xtask check [--fast]
        cargo xtask fuzz [--seconds 60] [TARGET...]
        cargo xtask bench [NAME...] [--size 500MB] [--home DIR] [--runs 5] [--big]
        cargo xtask corpus --shape seeds|lean|many|huge|hard|demo --to DIR …
+       cargo xtask quality --locomo FILE --beam DIR --longmemeval FILE …
        cargo xtask torture [--kills 2000] [--seed 1]
        cargo xtask docs [--check]";
 
@@ -33,7 +35,6 @@ fn main() -> ExitCode {
 
 fn run(args: &[String]) -> Result<(), String> {
     let (command, rest) = args.split_first().ok_or(USAGE)?;
-    #[cfg(unix)]
     let here = std::env::current_dir().map_err(|e| e.to_string())?;
     if command != "corpus" {
         // A corpus goes where the person says, seen from where they are.
@@ -47,6 +48,7 @@ fn run(args: &[String]) -> Result<(), String> {
         #[cfg(unix)]
         "measure" => bench::measure::run(rest),
         "corpus" => corpus::run(rest),
+        "quality" => quality::run(rest, &here),
         "torture" => torture::run(rest),
         "docs" => docs::run(rest),
         _ => Err(USAGE.into()),

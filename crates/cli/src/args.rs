@@ -26,6 +26,8 @@ Examples:
   recount serve --open          all of it in the browser
   recount sync                  keep everything, also what Claude Code will delete
   recount search port in use    where that was said, done or printed
+  recount recall why redis      the evidence for a question, quoted
+  recount install claude        make it your agent's memory
   recount errors --summary      what fails, and how often
   recount export latest --to session.html   a page to hand on, without secrets
   recount todos --open          what is still to do, over all sessions
@@ -39,6 +41,12 @@ pub struct Args {
     pub global: Global,
     #[command(subcommand)]
     pub command: Command,
+}
+
+/// Why a command line is none, in one line.
+pub fn reason(error: &clap::Error) -> String {
+    let text = error.to_string();
+    text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned()
 }
 
 /// The flags of every command.
@@ -144,6 +152,14 @@ pub enum Command {
     File(commands::file::FileArgs),
     Sync(commands::sync::SyncArgs),
     Search(commands::search::SearchArgs),
+    Recall(commands::recall::RecallArgs),
+    Model(commands::model::ModelArgs),
+    Mcp(commands::mcp::McpArgs),
+    Hook(commands::hook::HookArgs),
+    Note(commands::note::NoteArgs),
+    Learn(commands::learn::LearnArgs),
+    Install(commands::install::InstallArgs),
+    Uninstall(commands::install::UninstallArgs),
     Archive(commands::archive::ArchiveArgs),
     Restore(commands::restore::RestoreArgs),
     Find(commands::find::FindArgs),

@@ -12,10 +12,17 @@ pub mod export;
 pub mod file;
 pub mod find;
 pub mod history;
+pub mod hook;
+pub mod install;
+pub mod learn;
 pub mod list;
 pub mod log;
+pub mod mcp;
+pub mod model;
+pub mod note;
 pub mod plans;
 pub mod prices;
+pub mod recall;
 pub mod related;
 pub mod restore;
 pub mod search;
@@ -54,6 +61,14 @@ pub fn run(command: &Command, run: &mut Run) -> Result<Answer, CliError> {
         Command::File(args) => file::run(args, run),
         Command::Sync(args) => sync::run(args, run),
         Command::Search(args) => search::run(args, run),
+        Command::Recall(args) => recall::run(args, run),
+        Command::Model(args) => model::run(args, run),
+        Command::Mcp(args) => mcp::run(args, run),
+        Command::Hook(args) => hook::run(args, run),
+        Command::Note(args) => note::run(args, run),
+        Command::Learn(args) => learn::run(args, run),
+        Command::Install(args) => install::run(args, run),
+        Command::Uninstall(args) => install::undo(args, run),
         Command::Archive(args) => archive::run(args, run),
         Command::Restore(args) => restore::run(args, run),
         Command::Find(args) => find::run(args, run),

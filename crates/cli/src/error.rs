@@ -7,12 +7,16 @@
 mod clean;
 mod export;
 mod file;
+mod install;
+mod learn;
 mod restore;
 mod store;
 
 pub use clean::CleanError;
 pub use export::ExportError;
 pub use file::FileError;
+pub use install::InstallError;
+pub use learn::LearnError;
 pub use restore::RestoreError;
 pub use store::StoreError;
 
@@ -93,6 +97,12 @@ pub enum CliError {
     NoZone(String),
     /// The page can't be served at an address.
     Serve(std::net::SocketAddr, io::Error),
+    /// Nothing can be learned, or written down.
+    Learn(LearnError),
+    /// Settings of Claude Code can't be changed.
+    Install(InstallError),
+    /// Nobody can be spoken with.
+    Mcp(io::Error),
 }
 
 impl From<HomeError> for CliError {
@@ -165,6 +175,14 @@ impl Talk {
     /// Says something now, before what follows: a plan, a question.
     pub fn now(&mut self, safe: &str) {
         let _ = writeln!(self.stream, "{safe}");
+    }
+
+    /// What would be said at the end, for those who answer in another way.
+    pub fn take(&mut self) -> Vec<String> {
+        let skips = std::mem::take(&mut self.skipped);
+        let mut all = std::mem::take(&mut self.notes);
+        all.extend(skips.iter().take(NAMED_MOST).map(skipped));
+        all
     }
 
     /// Says everything, and gives the exit code.
@@ -265,6 +283,8 @@ fn message(error: &CliError) -> Message {
         CliError::Clean(error) => clean::message(error),
         CliError::Export(error) => export::message(error),
         CliError::Restore(error) => restore::message(error),
+        CliError::Install(error) => install::message(error),
+        CliError::Learn(error) => learn::message(error),
         CliError::Prices(path, error) => Message {
             error: format!("{}: {error}", path.display()),
             hint: Some("`recount prices --json` shows the form".into()),
@@ -284,6 +304,10 @@ fn message(error: &CliError) -> Message {
         CliError::Serve(address, error) => Message {
             error: format!("Cannot serve at {address}: {}", reason(error)),
             hint: Some("Another program may have the port: leave `--port` out".into()),
+        },
+        CliError::Mcp(error) => Message {
+            error: format!("Nobody speaks MCP at standard input: {}", reason(error)),
+            hint: Some("An agent starts it: `recount help mcp` shows the setting".into()),
         },
         CliError::Demo(error) => Message {
             error: format!("Cannot unpack the sample home: {}", reason(error)),

@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// What of the environment names a Claude folder.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Environment {
     /// `CLAUDE_CONFIG_DIR`.
     pub claude_config_dir: Option<OsString>,

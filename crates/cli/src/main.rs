@@ -9,10 +9,14 @@ mod demo;
 mod error;
 mod ghosts;
 mod home;
+mod hook;
+mod install;
 mod ledger;
 mod live;
+mod mcp;
 mod memory;
 mod name;
+mod quote;
 mod read;
 mod retention;
 mod run;
@@ -35,7 +39,14 @@ use crate::terminal::format::Clock;
 
 fn main() -> ExitCode {
     memory::bound();
-    let Args { global, command } = Args::parse();
+    let Args { global, command } = match Args::try_parse() {
+        Ok(args) => args,
+        // A hook that fails stops the person's work, also one that is written wrongly.
+        Err(error) if error.use_stderr() && std::env::args().nth(1).as_deref() == Some("hook") => {
+            return ExitCode::SUCCESS;
+        }
+        Err(error) => error.exit(),
+    };
     let mut run = Run::new(global, Environment::read(), Clock { now: Zoned::now() });
     let result = commands::run(&command, &mut run);
     run.finish(result)

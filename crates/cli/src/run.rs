@@ -11,7 +11,7 @@ use transcript::diagnostic::{Diagnostic, DiagnosticKind};
 use transcript::id::SessionId;
 use transcript::layout::{self, FileKind, Found, Problem};
 
-use crate::args::Global;
+use crate::args::{Color, Global};
 use crate::demo;
 use crate::error::{Answer, CliError, Talk};
 use crate::home::{self, Environment, HomeError};
@@ -53,6 +53,34 @@ pub struct Run {
 struct Damaged {
     places: usize,
     files: usize,
+}
+
+/// Which folders a run reads, for further runs that read the same.
+#[derive(Debug, Clone)]
+pub struct Folders {
+    claude_dir: Vec<PathBuf>,
+    store: Option<PathBuf>,
+    environment: Environment,
+}
+
+impl Folders {
+    /// A run of its own: what it answers is held, as JSON lines without secrets.
+    pub fn run(&self) -> Run {
+        let global = Global {
+            claude_dir: self.claude_dir.clone(),
+            store: self.store.clone(),
+            demo: false,
+            json: true,
+            color: Color::Never,
+            no_pager: true,
+            quiet: true,
+            redact: true,
+        };
+        let clock = Clock { now: jiff::Zoned::now() };
+        let mut run = Run::new(global, self.environment.clone(), clock);
+        run.out = run.out.held();
+        run
+    }
 }
 
 /// A Claude folder and the files in it.
@@ -113,8 +141,33 @@ impl Run {
         Ok(Store::new(folder.ok_or(HomeError::NoStore)?))
     }
 
+    /// The folders of this run. Whether they are there is asked by whoever reads them.
+    pub fn folders(&mut self) -> Result<Folders, CliError> {
+        let environment = self.environment.clone();
+        if !self.demo {
+            let (claude_dir, store) = (self.claude_dir.clone(), self.store_dir.clone());
+            return Ok(Folders { claude_dir, store, environment });
+        }
+        let store = Some(self.store()?.folder().to_path_buf());
+        Ok(Folders { claude_dir: self.roots()?, store, environment })
+    }
+
+    /// Claude Code's files of settings and of servers that hold for all projects.
+    pub fn settings(&mut self) -> Result<(PathBuf, PathBuf), CliError> {
+        let usual = self.environment.home.as_ref().map(|home| home.join(".claude"));
+        let named = self.claude_dir.first().cloned();
+        let named = named.or_else(|| self.environment.claude_config_dir.clone().map(PathBuf::from));
+        let folder = named.or_else(|| usual.clone()).ok_or(HomeError::NoneFound(Vec::new()))?;
+        // Beside its usual folder, but inside of any other.
+        let servers = match folder.parent().filter(|_| usual.as_ref() == Some(&folder)) {
+            Some(home) => home.join(".claude.json"),
+            None => folder.join(".claude.json"),
+        };
+        Ok((folder.join("settings.json"), servers))
+    }
+
     /// Every folder that may be a Claude folder, also those that are not read now. Nothing below
-    /// them is ever written.
+    /// them is ever written, but for the settings by `install`.
     pub fn claude_folders(&mut self) -> Result<Vec<PathBuf>, CliError> {
         let named = self.environment.claude_config_dir.iter().map(PathBuf::from);
         let mut folders: Vec<PathBuf> = self.environment.usual().into_iter().chain(named).collect();

@@ -137,7 +137,7 @@ impl Run {
     }
 
     /// Starts a sync that goes on when this command has answered.
-    fn sync_behind(&mut self, store: &Store) -> Result<(), CliError> {
+    pub fn sync_behind(&mut self, store: &Store) -> Result<(), CliError> {
         let failed = |error| CliError::Read(Problem::new("recount", error));
         let mut command = Command::new(std::env::current_exe().map_err(failed)?);
         command.arg("--quiet").arg("--store").arg(store.folder());

@@ -1,5 +1,6 @@
 //! Everything that knows about a terminal: safe text, tables, colours, pager, progress.
 
+pub mod diff;
 pub mod output;
 pub mod pager;
 pub mod progress;

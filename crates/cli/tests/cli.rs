@@ -18,15 +18,21 @@ mod cli {
     mod ghost;
     mod help;
     mod history;
+    mod hook;
     mod hostile;
+    mod install;
     // What a store says, as the tests of the store itself tell it.
     #[allow(dead_code)]
     #[path = "../../../store/tests/sync/kit.rs"]
     mod kit;
+    mod learn;
     mod list;
     mod log;
+    mod mcp;
+    mod note;
     mod plans;
     mod readme;
+    mod recall;
     mod regex;
     mod related;
     mod segments;
@@ -34,6 +40,7 @@ mod cli {
     mod spill;
     mod storage;
     mod store;
+    mod talk;
     mod todos;
     mod torture;
     mod tree;

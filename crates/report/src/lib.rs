@@ -13,6 +13,7 @@ pub mod filter;
 pub mod format;
 pub mod history;
 pub mod html;
+pub mod learn;
 pub mod list;
 pub mod log;
 pub mod page;

@@ -339,6 +339,23 @@ impl Catalog {
         }
     }
 
+    /// The session that was active last in a folder, but for one.
+    pub fn last_in(
+        &self,
+        project: &str,
+        except: &SessionId,
+    ) -> Result<Option<SessionRow>, CatalogError> {
+        let sql = format!(
+            "SELECT {} FROM session INDEXED BY session_last
+             WHERE last IS NOT NULL AND project = ?1 AND id <> ?2 AND turns > 0
+             ORDER BY last DESC LIMIT 1",
+            SessionRow::COLUMNS
+        );
+        let mut query = self.db.prepare_cached(&sql).map_err(self.failed())?;
+        let row = query.query_row([project, except.as_str()], SessionRow::of);
+        row.optional().map_err(self.failed())
+    }
+
     fn whole_session(&self, id: &SessionId) -> Result<Option<SessionRow>, CatalogError> {
         let sql = format!("SELECT {} FROM session WHERE id = ?1", SessionRow::COLUMNS);
         let mut query = self.db.prepare_cached(&sql).map_err(self.failed())?;

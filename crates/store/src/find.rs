@@ -2,10 +2,11 @@
 
 mod like;
 mod pattern;
+mod recall;
 mod scan;
 mod sieve;
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::path::PathBuf;
 
 use hashbrown::{HashMap, HashSet};
@@ -18,13 +19,18 @@ use transcript::time::Time;
 use crate::archive::{Access, Archive, FileId, FileRow};
 use crate::catalog::{self, Catalog, SessionRow, Shape};
 use crate::folder::Store;
-use crate::index::{Explain, Index, IndexState, Marker, Options, Rung, Scope, Snippet, WordUse};
-use crate::query::{Filters, Place, Query, Role};
+use crate::index::{
+    Explain, Index, IndexState, Marker, Match, Options, Rung, Scope, Snippet, WordUse, around,
+};
+use crate::meaning::{Model, Near, Vectors};
+use crate::query::{Filters, Place, Query, Role, Term};
 use crate::sync::SyncError;
 use crate::text::{self, Spills};
+use sieve::Sieve;
 
 pub use like::Alike;
 pub use pattern::{Pattern, PatternError};
+pub use recall::{Changed, Evidence, QUOTE, Quote, Recalled, Room, SURE, question};
 pub use scan::{Page, Scanned};
 
 /// A turn that was found.
@@ -78,10 +84,15 @@ pub struct Finder {
     catalog: Catalog,
     archive: Archive,
     index: Box<Index>,
+    /// The vectors and the model to compare them with, once they were asked for.
+    meaning: OnceCell<Option<(Vectors, Model)>>,
 }
 
 /// Of an entry longer than this no words are shown: a search stays small.
 const LONGEST: usize = 16 << 20;
+
+/// So many turns are looked at for what they mean, beside those that have the words.
+const NEAREST: usize = 100;
 
 /// How wide a snippet is, in characters.
 pub const SNIPPET: usize = 160;
@@ -95,12 +106,26 @@ impl Finder {
         let archive = store.archive(Access::Read)?;
         let Some(catalog) = Catalog::read(store.folder())? else { return Ok(None) };
         let IndexState::Ready(index) = Index::open(store.folder())? else { return Ok(None) };
-        Ok(Some(Self { store: store.clone(), catalog, archive, index }))
+        Ok(Some(Self { store: store.clone(), catalog, archive, index, meaning: OnceCell::new() }))
     }
 
     /// The catalog.
     pub fn catalog(&self) -> &Catalog {
         &self.catalog
+    }
+
+    /// What is known of meanings; `None` where there is no model, or nothing to compare with it.
+    fn meaning(&self) -> Option<&(Vectors, Model)> {
+        let open = || {
+            let vectors = Vectors::open(self.store.folder()).ok()??;
+            Some((vectors, Model::open(self.store.folder())?))
+        };
+        self.meaning.get_or_init(open).as_ref()
+    }
+
+    /// Whether questions are answered by what they mean, too.
+    pub fn knows_meanings(&self) -> bool {
+        self.meaning().is_some()
     }
 
     /// The turns that a query finds.
@@ -110,26 +135,36 @@ impl Finder {
         let found = self.index.search(query, &scope, options)?;
         let marker = Marker::of(&found);
         let mut hits = Vec::new();
-        for found in &found.matches {
-            let file = found.file as i64;
-            let Some((id, _)) = self.catalog.owner(file)? else { continue };
-            let Some(session) = self.catalog.session(&id)? else { continue };
-            let Some(words) = self.words(file, found.entry, found.role)? else { continue };
-            let spot = self.catalog.shape(file)?.and_then(|shape| shape.at(found.entry));
-            hits.push(Hit {
-                session,
-                path: words.path,
-                is_gone: words.is_gone,
-                entry: found.entry,
-                turn: spot.and_then(|spot| spot.turn),
-                time: words.time,
-                role: found.role,
-                place: found.place,
-                snippet: marker.snippet(&words.text, width),
-                explain: Some(found.explain.clone()),
-            });
+        for one in &found.matches {
+            hits.extend(self.hit_of(one, &marker, width)?);
         }
         Ok(Hits { hits, rung: found.rung, words: found.words, is_more: found.is_more })
+    }
+
+    /// A match with its words; `None` if nobody knows the file any more.
+    fn hit_of(
+        &self,
+        found: &Match,
+        marker: &Marker,
+        width: usize,
+    ) -> Result<Option<Hit>, SyncError> {
+        let file = found.file as i64;
+        let Some((id, _)) = self.catalog.owner(file)? else { return Ok(None) };
+        let Some(session) = self.catalog.session(&id)? else { return Ok(None) };
+        let Some(words) = self.words(file, found.entry, found.role)? else { return Ok(None) };
+        let spot = self.catalog.shape(file)?.and_then(|shape| shape.at(found.entry));
+        Ok(Some(Hit {
+            session,
+            path: words.path,
+            is_gone: words.is_gone,
+            entry: found.entry,
+            turn: spot.and_then(|spot| spot.turn),
+            time: words.time,
+            role: found.role,
+            place: found.place,
+            snippet: snippet(found, (found.entry, found.role), marker, &words.text, width),
+            explain: Some(found.explain.clone()),
+        }))
     }
 
     /// The words of a part, and where they stand; `None` if the archive does not know the file.
@@ -179,6 +214,22 @@ impl Finder {
     }
 }
 
+/// The piece of a part that tells most: around the words that were asked for, else where its
+/// meaning is nearest.
+fn snippet(found: &Match, part: (u32, Role), marker: &Marker, text: &str, width: usize) -> Snippet {
+    let marked = marker.snippet(text, width);
+    let near = found.near.filter(|near| marked.marks.is_empty() && (near.entry, near.role) == part);
+    match near {
+        Some(near) => {
+            let start = text.floor_char_boundary(near.start as usize);
+            let end =
+                text[start..].char_indices().nth(width).map_or(text.len(), |(at, _)| start + at);
+            around(text, &[(start..end, 0)], width).unmarked()
+        }
+        None => marked,
+    }
+}
+
 /// What a part says, and where it stands.
 struct Words {
     path: PathBuf,
@@ -190,6 +241,7 @@ struct Words {
 /// What the catalog knows about what the index finds; asked for what is needed only.
 struct FinderScope<'a> {
     finder: &'a Finder,
+    query: &'a Query,
     allowed: Option<(Vec<u64>, HashSet<u64>)>,
     cache: RefCell<Cache>,
 }
@@ -202,7 +254,7 @@ struct Cache {
 }
 
 impl<'a> FinderScope<'a> {
-    fn new(finder: &'a Finder, query: &Query) -> Result<Self, SyncError> {
+    fn new(finder: &'a Finder, query: &'a Query) -> Result<Self, SyncError> {
         let mut conditions = conditions(&query.only);
         for (sql, values) in self::conditions(&query.except) {
             // What is not known (`NULL`) is not what is left out.
@@ -216,7 +268,7 @@ impl<'a> FinderScope<'a> {
                 Some((files.clone(), files.into_iter().collect()))
             }
         };
-        Ok(Self { finder, allowed, cache: RefCell::default() })
+        Ok(Self { finder, query, allowed, cache: RefCell::default() })
     }
 
     /// The session of a file as a number, and whether the file is a subagent's.
@@ -277,9 +329,33 @@ impl Scope for FinderScope<'_> {
         Some(self.finder.words(file as i64, entry, role).ok()??.text)
     }
 
+    fn near(&self, turns: &HashSet<(u64, u32)>) -> Vec<Near> {
+        let asked = words_of(self.query);
+        let vector = |model: &Model| model.vectors(&[&asked])?.pop();
+        let Some((vectors, model)) = self.finder.meaning() else { return Vec::new() };
+        let Some(vector) = vector(model) else { return Vec::new() };
+        let sieve = Sieve::new(self.query);
+        let allows = |near: &Near| {
+            self.allows(near.file)
+                && sieve.allows_said(near.role, near.time)
+                && sieve.allows_place(self.place(near.file, near.entry))
+                && !self.is_copy(near.file, near.entry)
+        };
+        // Without the vectors there are still the words.
+        vectors.near(&vector, NEAREST, turns, allows).unwrap_or_default()
+    }
+
     fn is_copy(&self, file: u64, entry: u32) -> bool {
         self.shape(file, |shape| shape?.at(entry)).is_some_and(|spot| spot.is_copy)
     }
+}
+
+/// The words of a query as they were typed.
+fn words_of(query: &Query) -> String {
+    let word = |term: &Term| match term {
+        Term::Word(word) | Term::Prefix(word) | Term::Phrase(word) => word.clone(),
+    };
+    query.terms.iter().map(word).collect::<Vec<_>>().join(" ")
 }
 
 /// The filters that say something of sessions, as SQL.

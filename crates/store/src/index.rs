@@ -31,7 +31,7 @@ use crate::folder::{is_full, is_read_only};
 use crate::query::Role;
 pub use rank::Explain;
 pub(crate) use schema::reversed;
-pub use search::{Everything, Found, Match, Options, Rung, Scope, WordUse};
+pub use search::{By, Everything, Found, Match, Options, Rung, Scope, WordUse};
 pub use snippet::{Marker, Snippet};
 pub(crate) use snippet::{around, contains_phrase};
 pub(crate) use telling::Tally;

@@ -10,6 +10,8 @@ pub mod catalog;
 pub mod find;
 pub mod folder;
 pub mod index;
+pub mod meaning;
+pub mod note;
 pub mod query;
 pub mod sync;
 pub mod text;

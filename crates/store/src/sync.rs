@@ -148,6 +148,9 @@ pub enum SyncError {
     /// Another process does it at this moment.
     #[error("another process is bringing the store up to date")]
     Locked,
+    /// The files of the model are gone, or are others now.
+    #[error("the model can't be read any more")]
+    NoModel,
 }
 
 impl SyncError {
@@ -167,7 +170,7 @@ impl SyncError {
             Self::Catalog(error) => error.is_full(),
             Self::Index(error) => matches!(error, IndexError::Full { .. }),
             Self::Folder { source, .. } => folder::is_full(source),
-            Self::Behind { .. } | Self::Locked => false,
+            Self::Behind { .. } | Self::Locked | Self::NoModel => false,
         }
     }
 
@@ -179,7 +182,7 @@ impl SyncError {
             Self::Index(IndexError::Io { source, .. }) | Self::Folder { source, .. } => {
                 folder::is_read_only(source)
             }
-            Self::Index(_) | Self::Behind { .. } | Self::Locked => false,
+            Self::Index(_) | Self::Behind { .. } | Self::Locked | Self::NoModel => false,
         }
     }
 }

@@ -6,6 +6,7 @@
 //! person would look for.
 
 mod each;
+mod own;
 mod spill;
 mod typed;
 
@@ -21,6 +22,7 @@ use transcript::session::{Builder, Node, Role as Voice};
 use crate::query::Role;
 
 pub(crate) use each::each_part;
+pub use own::MARK;
 pub use spill::SPILL_MOST;
 pub(crate) use spill::Spills;
 pub(crate) use typed::typed;
@@ -85,6 +87,9 @@ fn answer<'a>(block: &Block<'a>) -> Option<Part<'a>> {
             let path = tool::path_of(&name, Some(input), None).map(|p| Cow::Owned(p.into_owned()));
             let mut text = String::new();
             strings(input, 0, &mut text);
+            if own::is_call(&name, &text) {
+                return None;
+            }
             Some(Part { path, tool: Some(name), ..Part::said(Role::Call, Cow::Owned(text)) })
         }
         _ => None,
@@ -113,10 +118,14 @@ fn output<'a>(builder: &Builder, block: &Block<'a>) -> Option<Part<'a>> {
         return None;
     }
     let tool = block.id.and_then(|id| builder.tool_of(Key::of_str(id)));
+    let text = block.result_text()?;
+    if own::is_output(tool, &text) {
+        return None;
+    }
     Some(Part {
         tool: tool.map(|tool| Cow::Owned(tool.to_owned())),
         is_error: block.is_error,
-        ..Part::said(Role::Output, block.result_text()?)
+        ..Part::said(Role::Output, text)
     })
 }
 

@@ -177,7 +177,8 @@ fn placed(library: &Library, card: usize, item: ErrorItem) -> Placed {
     }
 }
 
-fn wire_error(error: &Placed) -> wire::errors::Error {
+/// As `--json` has it.
+pub fn wire_error(error: &Placed) -> wire::errors::Error {
     let (session, agent) = (error.session.as_deref(), error.agent.as_deref());
     wire::errors::Error::new(&error.item, session, agent, error.file.clone())
 }

@@ -32,6 +32,7 @@ use transcript::source::Source;
 use self::page::Sheet;
 use self::target::{Format, Target, file_name};
 use self::walk::{Choice, Subject, Walk};
+use super::note::Notes;
 use super::{show, usage};
 use crate::args::Scope;
 use crate::error::{Answer, CliError, ExportError};
@@ -184,6 +185,8 @@ struct Work<'a> {
     used: HashMap<String, Used>,
     clock: Clock,
     notes: Vec<String>,
+    /// What a person noted on sessions.
+    own: Notes,
     /// Whether styles and code lie beside the pages.
     is_beside: bool,
     /// What was replaced.
@@ -258,6 +261,7 @@ pub fn run(args: &ExportArgs, run: &mut Run) -> Result<Answer, CliError> {
         used,
         clock: run.clock.clone(),
         notes: vec![notes.into()],
+        own: Notes::of(run),
         is_beside: is_many && !args.split,
         found: Vec::new(),
         args,
@@ -531,6 +535,7 @@ fn head(work: &Work<'_>, walk: &mut Walk<'_>) -> Head {
     let Subject { session, known, .. } = walk.subject;
     let mut head = Head::of(session);
     head.id = walk.subject.name();
+    head.notes.extend(work.own.sentences(&head.id));
     let own = known.and_then(|(_, item)| item.title.as_ref()).map(|(title, _)| title.to_string());
     let cover = &mut walk.cover;
     head.title = match (&work.args.title, own) {

@@ -8,6 +8,7 @@ use transcript::layout::{self, FileKind};
 use transcript::library::Standing;
 use transcript::side::registry;
 
+use crate::commands::note::Notes;
 use crate::commands::short;
 use crate::error::{Answer, CliError};
 use crate::read;
@@ -114,7 +115,8 @@ pub fn run(args: &ListArgs, run: &mut Run) -> Result<Answer, CliError> {
         return Ok(Answer::of(&projects));
     }
     let rows = &list.rows[..list.rows.len().min(most)];
-    print_sessions(run, rows)?;
+    let notes = Notes::of(run);
+    print_sessions(run, rows, &notes)?;
     note(run, &list, rows.len(), args.all);
     Ok(Answer::of(rows))
 }
@@ -147,11 +149,11 @@ fn is_running(pid: u64) -> bool {
     !processes.exists() || std::path::Path::new(&format!("/proc/{pid}")).exists()
 }
 
-fn print_sessions(run: &mut Run, rows: &[ListRow<'_>]) -> Result<(), CliError> {
+fn print_sessions(run: &mut Run, rows: &[ListRow<'_>], notes: &Notes) -> Result<(), CliError> {
     if run.json {
         return rows
             .iter()
-            .try_for_each(|row| Ok(run.out.json(&wire::list::Session::from(row))?));
+            .try_for_each(|row| Ok(run.out.json(&wire::list::Session::new(row, notes))?));
     }
     if rows.is_empty() {
         return Ok(());
@@ -173,12 +175,12 @@ fn print_sessions(run: &mut Run, rows: &[ListRow<'_>]) -> Result<(), CliError> {
     ])
     .spare(&["LINES", "SIZE", "FILES", "BRANCH", "TIME", "CALLS", "PROJECT", "STATE"]);
     for row in rows {
-        table.push(cells(run, row));
+        table.push(cells(run, row, notes));
     }
     Ok(run.out.table(&table)?)
 }
 
-fn cells(run: &Run, row: &ListRow<'_>) -> [Cell; 13] {
+fn cells(run: &Run, row: &ListRow<'_>, notes: &Notes) -> [Cell; 13] {
     let facts = &row.item.facts;
     let life = match row.life {
         Life::Live => style::GOOD,
@@ -206,8 +208,16 @@ fn cells(run: &Run, row: &ListRow<'_>) -> [Cell; 13] {
         Cell::from(if facts.files == 0 { String::new() } else { count(facts.files as u64) }),
         Cell::from(changed),
         Cell::new(style::DIM, &known(size(row.size))),
-        Cell::from(title(row)),
+        Cell::from(marked(row, notes)),
     ]
+}
+
+/// The title with the star and the tags that a person has given the session.
+fn marked(row: &ListRow<'_>, notes: &Notes) -> String {
+    let id = row.item.id.as_str();
+    let star = if notes.has_star(id) { "★ " } else { "" };
+    let tags: String = notes.tags(id).iter().map(|tag| format!(" #{tag}")).collect();
+    format!("{star}{}{tags}", title(row))
 }
 
 /// The title, or what the file is where it has none.

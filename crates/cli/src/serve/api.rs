@@ -10,7 +10,7 @@ use clap::Parser;
 use super::answer::{Body, Refusal, Reply};
 use super::desk::Desk;
 use super::{Held, apart};
-use crate::args::Args;
+use crate::args::{Args, reason};
 use crate::commands;
 use crate::error::Answer;
 
@@ -119,18 +119,13 @@ pub async fn answer(
 }
 
 fn ask(desk: &Desk, line: &[String]) -> Reply {
-    let args = Args::try_parse_from(line).map_err(|error| Refusal::wrong(&first_line(&error)))?;
+    let args = Args::try_parse_from(line).map_err(|error| Refusal::wrong(&reason(&error)))?;
     // One at a time: each may read all files.
     let _alone = desk.large.lock().expect("nobody panics while holding it");
     let mut run = desk.run();
     match commands::run(&args.command, &mut run)? {
         Answer::Found | Answer::Nothing => Ok(Body::Lines(run.out.take())),
     }
-}
-
-fn first_line(error: &clap::Error) -> String {
-    let text = error.to_string();
-    text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned()
 }
 
 /// The command line that a question stands for.

@@ -24,6 +24,7 @@ use super::answer::{Body, Refusal, Reply};
 use super::desk::Desk;
 use super::open::{Open, agent_of};
 use super::words::Of;
+use crate::commands::note::Notes;
 use crate::commands::short;
 
 /// A subagent is shown inside its parent's page up to so many records; a longer one has a page of
@@ -187,7 +188,7 @@ fn agent_head(html: &mut Html, open: &Open, agent: &Agent) {
 }
 
 /// What is said at the top.
-fn head(open: &Open) -> Head {
+fn head(desk: &Desk, open: &Open) -> Head {
     let item = open.item();
     let shelf = &open.shelf;
     let mut head = Head::of(&open.session);
@@ -225,6 +226,7 @@ fn head(open: &Open) -> Head {
     for (kind, other) in &item.connections {
         head.notes.push(format!("{}: {}", kind.name(), short(other.as_str())));
     }
+    head.notes.extend(Notes::of(&mut desk.run()).sentences(&head.id));
     head
 }
 
@@ -232,7 +234,7 @@ fn head(open: &Open) -> Head {
 pub fn page(desk: &Desk, id: &str, look: &Look) -> Reply {
     let open = found(desk, id, look)?;
     let view = View::new(desk, &open, look)?;
-    let head = head(&open);
+    let head = head(desk, &open);
     let turns = session::turns(&view.opened, &view.style)?;
     let mut text = Html::new();
     session::head(&mut text, &head, &view.style);
@@ -265,7 +267,7 @@ pub fn page(desk: &Desk, id: &str, look: &Look) -> Reply {
 /// The right margin with what was used, which takes longer to count.
 pub fn facts(desk: &Desk, id: &str, look: &Look) -> Reply {
     let open = found(desk, id, look)?;
-    let mut head = head(&open);
+    let mut head = head(desk, &open);
     used(desk, &open, &mut head)?;
     let mut html = Html::new();
     let style = style(&open, look.detail(), String::new());

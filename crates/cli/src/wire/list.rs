@@ -4,8 +4,10 @@ use report::list::{Life, ListRow, ProjectRow};
 use serde::Serialize;
 
 use super::time;
+use crate::commands::note::Notes;
 
-/// A session. Of a ghost only what the history says is known; all counts but `turns` are `null`.
+/// A session. Of a ghost only what the history says is known; all counts but `turns` and `notes`
+/// are `null`.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename = "session")]
 pub struct Session<'a> {
@@ -76,6 +78,12 @@ pub struct Session<'a> {
     pub pull_requests: Vec<&'a str>,
     /// Commits, by hash.
     pub commits: Vec<&'a str>,
+    /// Whether a person has given it, or something in it, a star.
+    pub star: bool,
+    /// The tags of a person's notes on it.
+    pub note_tags: Vec<&'a str>,
+    /// How many notes with words there are on it.
+    pub notes: usize,
 }
 
 /// Another session.
@@ -87,8 +95,10 @@ pub struct Connected<'a> {
     pub session: &'a str,
 }
 
-impl<'a> From<&'a ListRow<'a>> for Session<'a> {
-    fn from(row: &'a ListRow<'a>) -> Self {
+impl<'a> Session<'a> {
+    /// A session with what a person noted on it.
+    pub fn new(row: &'a ListRow<'a>, notes: &'a Notes) -> Self {
+        let id = row.item.id.as_str();
         let (item, facts) = (row.item, &row.item.facts);
         let is_known = row.life != Life::Ghost;
         let known = |count: usize| is_known.then_some(count);
@@ -131,6 +141,9 @@ impl<'a> From<&'a ListRow<'a>> for Session<'a> {
                 .collect(),
             pull_requests: facts.pr_links.iter().map(|link| &*link.url).collect(),
             commits: facts.commits.iter().map(|commit| commit.hash.as_str()).collect(),
+            star: notes.has_star(id),
+            note_tags: notes.tags(id),
+            notes: notes.count(id),
         }
     }
 }

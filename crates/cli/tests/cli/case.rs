@@ -1,7 +1,7 @@
 //! A Claude folder written from one readable string, and the program run on it.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use assert_cmd::Command;
@@ -42,9 +42,19 @@ impl Case {
         fs::write(path, body).unwrap();
     }
 
+    /// The home folder.
+    pub fn home(&self) -> &Path {
+        self.dir.path()
+    }
+
     /// The program, with nothing of this computer's environment.
     pub fn command(&self) -> Command {
-        let mut command = Command::cargo_bin("recount").unwrap();
+        Command::from_std(self.program())
+    }
+
+    /// The same, for those who start it themselves.
+    pub fn program(&self) -> std::process::Command {
+        let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin!("recount"));
         command.env_clear().env("HOME", self.dir.path()).env("TZ", "UTC");
         command.current_dir(self.dir.path());
         command

@@ -99,9 +99,11 @@ fn what_is_not_known_of_a_ghost_is_null() {
     insta::assert_snapshot!(known.join("\n"), @r#"
     duration_ms 4080000
     ended "2026-01-21T14:01:20.000Z"
+    notes 0
     project "/code/tool"
     session "77c0ffee-0000-4000-8000-000000000003"
     standing "ghost"
+    star false
     started "2026-01-21T12:53:20.000Z"
     state "ghost"
     title "mend the lantern"

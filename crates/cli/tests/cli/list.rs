@@ -191,6 +191,9 @@ pub struct Session {
     connections: Vec<Connected>,
     pull_requests: Vec<String>,
     commits: Vec<String>,
+    star: bool,
+    note_tags: Vec<String>,
+    notes: usize,
 }
 
 #[derive(Deserialize)]

@@ -30,11 +30,16 @@ impl Catalog {
     ) -> Result<Vec<Deed<TouchRow>>, CatalogError> {
         let mut deeds = Vec::new();
         for path in self.paths()?.into_iter().filter(|path| is_wanted(path)) {
-            let columns = "d.entry, d.time, d.path, d.tool, d.added, d.removed, d.created";
-            let sql = format!("SELECT {OWNER}, {columns} FROM touch d {JOIN} WHERE d.path = ?1");
-            deeds.extend(self.deeds(&sql, [path], touch, |touch| Some(touch.entry))?);
+            deeds.extend(self.touches_to(&path)?);
         }
         Ok(deeds)
+    }
+
+    /// The changes to one file.
+    pub fn touches_to(&self, path: &str) -> Result<Vec<Deed<TouchRow>>, CatalogError> {
+        let columns = "d.entry, d.time, d.path, d.tool, d.added, d.removed, d.created";
+        let sql = format!("SELECT {OWNER}, {columns} FROM touch d {JOIN} WHERE d.path = ?1");
+        self.deeds(&sql, [path], touch, |touch| Some(touch.entry))
     }
 
     /// The paths of all files that were changed.
@@ -44,6 +49,27 @@ impl Catalog {
             query.query_map((), |row| row.get(0))?.collect::<rusqlite::Result<Vec<_>>>()
         };
         read().map_err(self.failed())
+    }
+
+    /// The changes that a transcript tells of: the entry, when, and the path.
+    pub fn touches_of(
+        &self,
+        file: FileId,
+    ) -> Result<Vec<(u32, Option<Time>, String)>, CatalogError> {
+        let read = || {
+            let sql = "SELECT entry, time, path FROM touch WHERE file = ?1 ORDER BY number";
+            let mut query = self.db.prepare_cached(sql)?;
+            let one = |row: &Row<'_>| Ok((row.get(0)?, time(row, 1)?, row.get(2)?));
+            query.query_map([file], one)?.collect::<rusqlite::Result<Vec<_>>>()
+        };
+        read().map_err(self.failed())
+    }
+
+    /// When a file was last changed, as far as is known.
+    pub fn last_touch(&self, path: &str) -> Result<Option<Time>, CatalogError> {
+        let sql = "SELECT max(time) FROM touch WHERE path = ?1";
+        let mut query = self.db.prepare_cached(sql).map_err(self.failed())?;
+        query.query_row([path], |row| time(row, 0)).map_err(self.failed())
     }
 
     /// Which sessions changed which files.

@@ -8,7 +8,7 @@ use transcript::id::SessionId;
 use super::sieve::Sieve;
 use super::{Finder, FinderScope};
 use crate::archive::FileId;
-use crate::index::{Options, Scope, Tally};
+use crate::index::{By, Options, Scope, Tally};
 use crate::query::{Filters, Query, Role, Term};
 use crate::sync::SyncError;
 use crate::text::each_part;
@@ -48,7 +48,7 @@ impl Finder {
             ..Query::default()
         };
         let scope = FinderScope::new(self, &query)?;
-        let options = Options { limit: TURNS, offset: 0, pool: 2 * TURNS };
+        let options = Options { limit: TURNS, offset: 0, pool: 2 * TURNS, by: By::Words };
         let found = self.index.search(&query, &scope, options)?;
         let mut ranks: HashMap<u64, usize> = HashMap::new();
         let mut all: Vec<(usize, u64, HashSet<usize>)> = Vec::new();

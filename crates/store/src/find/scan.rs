@@ -133,7 +133,8 @@ impl Finder {
         let newest = newest.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
         let mut spots: Vec<Spot> = newest.heap.into_iter().map(|Reverse(spot)| spot).collect();
         spots.sort_unstable_by(|a, b| b.cmp(a));
-        let scope = FinderScope::new(self, &Query::default())?;
+        let everything = Query::default();
+        let scope = FinderScope::new(self, &everything)?;
         let mut hits = Vec::new();
         for spot in spots.into_iter().skip(page.offset) {
             hits.extend(self.hit(&scope, spot)?);
@@ -203,7 +204,8 @@ impl Scan<'_> {
     fn file(&self, finder: &Finder, row: &FileRow) -> Result<(), SyncError> {
         let file = row.file.0;
         let Some(builder) = finder.catalog.state(file)? else { return Ok(()) };
-        let scope = FinderScope::new(finder, &Query::default())?;
+        let everything = Query::default();
+        let scope = FinderScope::new(finder, &everything)?;
         let sieve = Sieve::new(self.query);
         let wanted = |node: &transcript::session::Node| {
             let number = node.number;

@@ -40,6 +40,11 @@ impl<'a> Sieve<'a> {
         self.query.only.allows_time(time) && !(has_except && except.allows_time(time))
     }
 
+    /// Whether a part with these words would be wanted, of what a person or the model said.
+    pub(super) fn allows_said(&self, role: Role, time: Option<Time>) -> bool {
+        self.allows_role(role) && self.allows_time(time)
+    }
+
     /// Whether a part is wanted.
     pub(super) fn allows(&self, part: &Part<'_>) -> bool {
         let (only, except) = (&self.query.only, &self.query.except);

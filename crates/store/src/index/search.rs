@@ -16,6 +16,7 @@ use super::schema::{self, Fields};
 use super::snippet::contains_phrase;
 use super::unit::{self, Dictionary, PART, Unit, Units};
 use super::{Index, IndexError, failure};
+use crate::meaning::Near;
 use crate::query::{self, ErrorIs, Filters, Place, Query, Role};
 
 /// What the catalog knows and the index does not.
@@ -37,6 +38,12 @@ pub trait Scope {
     /// Whether the entry is also in another file, which is where it should be found.
     fn is_copy(&self, _file: u64, _entry: u32) -> bool {
         false
+    }
+
+    /// The turns that are nearest in meaning, and how near each of `turns` (files and numbers) is;
+    /// nothing where nothing is known of meanings.
+    fn near(&self, _turns: &HashSet<(u64, u32)>) -> Vec<Near> {
+        Vec::new()
     }
 
     /// The text of a part, to look for a phrase in it. Without it a phrase in calls and output
@@ -73,11 +80,25 @@ pub struct Options {
     pub offset: usize,
     /// How many documents of each text field are looked at closely, at least.
     pub pool: usize,
+    /// What ranks.
+    pub by: By,
+}
+
+/// What ranks: the words that were used, what was meant, or both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum By {
+    /// Both, as far as meanings are known.
+    #[default]
+    Both,
+    /// The words alone.
+    Words,
+    /// The meaning alone.
+    Meaning,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { limit: 20, offset: 0, pool: 300 }
+        Self { limit: 20, offset: 0, pool: 300, by: By::Both }
     }
 }
 
@@ -137,6 +158,10 @@ pub struct Match {
     pub place: Place,
     /// The joined ranks; only the order means something.
     pub score: Score,
+    /// The other parts of the turn that match, the best first.
+    pub others: Vec<(u32, Role)>,
+    /// The part that is nearest in meaning.
+    pub near: Option<Near>,
     /// Why it stands where it does.
     pub explain: Explain,
 }
@@ -181,7 +206,8 @@ impl Index {
         let dictionary = Dictionary { searcher: &searcher, fields: self.fields };
         let size = options.pool.max(4 * (options.limit + options.offset));
         let pool = Pool { query, scope, size };
-        let search = Search { searcher: &searcher, fields: self.fields, dictionary, pool };
+        let by = options.by;
+        let search = Search { searcher: &searcher, fields: self.fields, dictionary, pool, by };
         let (ranked, rung, units) = search.run().map_err(|error| failure(&self.path, error))?;
         let count = ranked.len();
         let matches: Vec<Match> =
@@ -213,6 +239,7 @@ struct Search<'a> {
     fields: Fields,
     dictionary: Dictionary<'a>,
     pool: Pool<'a>,
+    by: By,
 }
 
 impl Search<'_> {
@@ -221,10 +248,13 @@ impl Search<'_> {
         if query.terms.is_empty() {
             let narrow = self.narrowed(Box::new(AllQuery), self.clauses()?);
             let candidates = self.pool.youngest(&*narrow, self.searcher)?;
-            return Ok((rank::rank(&candidates, self.pool.scope), Rung::Words, Vec::new()));
+            return Ok((rank::rank(&candidates, &[], self.pool.scope), Rung::Words, Vec::new()));
         }
         let Units { mut units, phrases } = Units::of(&query.terms);
         self.dictionary.look_up(&mut units)?;
+        if self.by == By::Meaning {
+            return Ok((self.ranked(&[]), Rung::Words, units));
+        }
         for rung in Rung::ALL {
             if rung > Rung::Words {
                 units.iter_mut().try_for_each(|unit| self.dictionary.climb(unit, rung))?;
@@ -233,10 +263,20 @@ impl Search<'_> {
             let candidates = self.candidates(&units, phrases, rung)?;
             if !candidates.is_empty() {
                 let highest = units.iter().map(|unit| unit.rung).max().unwrap_or(rung).max(rung);
-                return Ok((rank::rank(&candidates, self.pool.scope), highest, units));
+                return Ok((self.ranked(&candidates), highest, units));
             }
         }
-        Ok((Vec::new(), Rung::Words, units))
+        Ok((self.ranked(&[]), Rung::Words, units))
+    }
+
+    /// By words, and by meaning where that can be told.
+    fn ranked(&self, candidates: &[Candidate]) -> Vec<Match> {
+        let scope = self.pool.scope;
+        let near = match self.by == By::Words || !says_all(self.pool.query) {
+            true => Vec::new(),
+            false => scope.near(&candidates.iter().map(|one| (one.file, one.turn)).collect()),
+        };
+        rank::rank(candidates, &near, scope)
     }
 
     fn candidates(
@@ -262,6 +302,11 @@ impl Search<'_> {
                 self.keep_phrases(&mut found, phrases);
             }
             self.score_words(&mut found, units, field, &statistics)?;
+            // What is everywhere says nothing, also where something else was found.
+            for candidate in &mut found {
+                let words = candidate.words.iter_mut().zip(units);
+                words.filter(|(_, unit)| !takes(unit)).for_each(|(score, _)| *score = 0.0);
+            }
             all.append(&mut found);
         }
         Ok(all)
@@ -479,6 +524,17 @@ impl Search<'_> {
         }
         Ok(scores)
     }
+}
+
+/// Whether a query is plain words: what must occur, or must not, a meaning can't tell; nor what is
+/// asked of calls and outputs.
+fn says_all(query: &Query) -> bool {
+    let is_plain = |term: &query::Term| matches!(term, query::Term::Word(_));
+    let none = |filters: &Filters| {
+        filters.tool.is_empty() && filters.file.is_empty() && filters.error.is_empty()
+    };
+    let are_plain = query.terms.iter().all(is_plain) && query.without.is_empty();
+    are_plain && none(&query.only) && none(&query.except)
 }
 
 fn add(sums: &mut [Score], scores: &[Score]) {

@@ -23,6 +23,13 @@ pub struct Snippet {
     pub is_cut_after: bool,
 }
 
+impl Snippet {
+    /// The same with nothing marked.
+    pub(crate) fn unmarked(self) -> Self {
+        Self { marks: Vec::new(), ..self }
+    }
+}
+
 /// Finds a query's words in texts.
 #[derive(Debug, Clone)]
 pub struct Marker {

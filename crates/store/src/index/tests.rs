@@ -157,7 +157,7 @@ fn a_turn_of_the_better_session_wins_between_equals() {
     let case = case(&[
         doc(1, 1, Role::Answer, "flux here"),
         doc(2, 2, Role::Answer, "flux here"),
-        doc(2, 3, Role::Answer, "capacitor here"),
+        doc(2, 9, Role::Answer, "capacitor here"),
     ]);
     let found = case.found_in("flux capacitor", &Everything);
     let ranks = |entry| {
@@ -168,6 +168,80 @@ fn a_turn_of_the_better_session_wins_between_equals() {
     assert_eq!(ranks(2), (ranks(1).0, 1));
     let order: Vec<_> = found.matches.iter().map(|m| m.entry).filter(|e| *e < 3).collect();
     assert_eq!(order, [2, 1]);
+}
+
+#[test]
+fn the_turns_around_it_speak_for_a_turn() {
+    let case = case(&[
+        doc(1, 1, Role::Answer, "flux here"),
+        doc(1, 9, Role::Answer, "capacitor here"),
+        doc(1, 10, Role::Answer, "flux here"),
+    ]);
+    let order = case.entries("flux capacitor");
+    let place = |entry| order.iter().position(|one| *one == entry);
+    assert!(place(10) < place(1), "{order:?}");
+}
+
+#[test]
+fn words_that_hold_sentences_together_find_nothing_beside_others() {
+    let case = case(&[
+        doc(1, 1, Role::Answer, "what did the one do when it was the other"),
+        doc(2, 2, Role::Answer, "a capacitor"),
+    ]);
+    assert_eq!(case.entries("What did the capacitor do?"), [2]);
+    assert_eq!(case.entries("what did it do"), [1], "there is nothing else to look for");
+}
+
+/// Entry 7, which has none of the words, means what is asked.
+struct Meant;
+
+impl Scope for Meant {
+    fn allows(&self, _: u64) -> bool {
+        true
+    }
+
+    fn session(&self, file: u64) -> u64 {
+        file
+    }
+
+    fn place(&self, _: u64, _: u32) -> Place {
+        Place::Active
+    }
+
+    fn near(&self, turns: &hashbrown::HashSet<(u64, u32)>) -> Vec<crate::meaning::Near> {
+        let near = |file, entry, cosine| crate::meaning::Near {
+            file,
+            turn: entry,
+            entry,
+            role: Role::Answer,
+            start: 0,
+            time: None,
+            cosine,
+        };
+        let known = [near(7, 7, 0.8), near(1, 1, 0.1), near(2, 2, 0.5)];
+        let is_asked = |near: &&crate::meaning::Near| {
+            near.file == 7 || turns.contains(&(near.file, near.turn))
+        };
+        known.iter().filter(is_asked).copied().collect()
+    }
+}
+
+#[test]
+fn meaning_decides_between_words_and_is_found_without_them() {
+    let case = case(&[
+        doc(1, 1, Role::Answer, "flux here"),
+        doc(2, 2, Role::Answer, "flux here"),
+        doc(7, 7, Role::Answer, "nothing of the kind"),
+    ]);
+    assert_eq!(case.entries_in("flux", &Meant), [2, 1, 7]);
+    assert_eq!(case.entries_in("flux -kind", &Meant), [1, 2], "what must not occur is of words");
+    let by = |by| {
+        let options = Options { by, ..Options::default() };
+        let found = case.index.search(&query("flux"), &Meant, options).unwrap();
+        found.matches.iter().map(|m| m.entry).collect::<Vec<_>>()
+    };
+    assert_eq!(by(By::Meaning), [7]);
+    assert_eq!(by(By::Words), [1, 2]);
 }
 
 #[test]

@@ -19,6 +19,17 @@ const COMMON: u64 = 10;
 /// In a small index every word is frequent.
 const FEW: u64 = 1_000;
 
+/// Words that hold sentences together. In a small index they are no more frequent than others,
+/// and a question is full of them.
+const SMALL: &str = include_str!("small.txt");
+
+/// Whether a word says nothing by itself.
+fn is_small(typed: &str) -> bool {
+    let word = typed.to_lowercase();
+    let word = word.split(['\'', '\u{2019}']).next().unwrap_or_default();
+    SMALL.split_whitespace().any(|small| small == word)
+}
+
 /// A word of the query.
 #[derive(Debug, Clone)]
 pub(super) struct Unit {
@@ -137,7 +148,8 @@ impl Dictionary<'_> {
                     self.climb(unit, rung)?;
                 }
             }
-            unit.is_common = documents >= FEW && unit.frequency > documents / COMMON;
+            let is_frequent = documents >= FEW && unit.frequency > documents / COMMON;
+            unit.is_common = is_frequent || is_small(&unit.typed);
         }
         Ok(())
     }

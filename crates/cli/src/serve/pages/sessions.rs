@@ -10,6 +10,7 @@ use report::page::Place;
 use serde::Deserialize;
 
 use super::{Column, LEFT, LESS, LESS_NUMBER, NUMBER, Reply, pager, session_url, table};
+use crate::commands::note::Notes;
 use crate::serve::desk::Desk;
 
 /// A page that says that the files are being read is shown after so long.
@@ -52,7 +53,8 @@ pub fn page(desk: &Desk, project: Option<&str>, asked: &Asked) -> Reply {
         ..ListFilter::default()
     };
     let list = list::list(&shelf.library, &shelf.ghosts, &shelf.pulse, &filter, asked.order());
-    let clock = desk.run().clock;
+    let mut run = desk.run();
+    let (notes, clock) = (Notes::of(&mut run), run.clock);
     let title = project.map_or("Sessions", last_part);
     let html = super::page(Place::Sessions, title, "", |html| {
         html.words("h1", "", title);
@@ -65,7 +67,7 @@ pub fn page(desk: &Desk, project: Option<&str>, asked: &Asked) -> Reply {
         if project.is_none() {
             projects(html, &clock, &list::projects(&list));
         }
-        sessions(html, &clock, &list, project, asked);
+        sessions(html, (&clock, &notes), &list, project, asked);
     });
     Ok(html.into())
 }
@@ -129,13 +131,22 @@ fn bad(errors: usize) -> &'static str {
     if errors > 0 { "bad" } else { "" }
 }
 
-fn sessions(html: &mut Html, clock: &Clock, list: &List<'_>, project: Option<&str>, asked: &Asked) {
+/// What rows are written with: the clock, and a person's notes.
+type With<'a> = (&'a Clock, &'a Notes);
+
+fn sessions(
+    html: &mut Html,
+    with: With<'_>,
+    list: &List<'_>,
+    project: Option<&str>,
+    asked: &Asked,
+) {
     html.tag("section").attr("aria-labelledby", "sessions").with(|html| {
         html.tag("h2").attr("id", "sessions").text(&counted(list.rows.len(), "session"));
         orders(html, project, asked);
         let from = asked.offset.min(list.rows.len());
         let rows = &list.rows[from..(from + SHOWN).min(list.rows.len())];
-        session_table(html, clock, rows, project.is_none());
+        session_table(html, with, rows, project.is_none());
         let url = here(project, &asked.sort);
         pager(html, &url, from, SHOWN, from + SHOWN < list.rows.len());
         left_out(html, list, asked);
@@ -169,7 +180,12 @@ fn orders(html: &mut Html, project: Option<&str>, asked: &Asked) {
     });
 }
 
-fn session_table(html: &mut Html, clock: &Clock, rows: &[ListRow<'_>], with_project: bool) {
+fn session_table(
+    html: &mut Html,
+    (clock, notes): With<'_>,
+    rows: &[ListRow<'_>],
+    with_project: bool,
+) {
     const COLUMNS: [Column; 9] = [
         Column("Session", LEFT),
         Column("Project", LESS),
@@ -185,7 +201,7 @@ fn session_table(html: &mut Html, clock: &Clock, rows: &[ListRow<'_>], with_proj
         for row in rows {
             let facts = &row.item.facts;
             out.row(&[
-                &|html| title(html, row),
+                &|html| title(html, row, notes),
                 &|html| {
                     if let Some(project) = row.project.as_deref().filter(|_| with_project) {
                         let link = html.tag("a").href(&Url::path(&["p", project]));
@@ -212,8 +228,15 @@ fn life(life: Life) -> &'static str {
     }
 }
 
-fn title(html: &mut Html, row: &ListRow<'_>) {
+fn title(html: &mut Html, row: &ListRow<'_>, notes: &Notes) {
     let title = row.item.title.as_ref().map_or("(no title)", |(title, _)| title);
+    let id = row.item.id.as_str();
+    if notes.has_star(id) {
+        html.text("★ ");
+    }
+    for tag in notes.tags(id) {
+        html.words("span", "soft", &format!("#{tag} "));
+    }
     if row.life == Life::Ghost {
         return html.tag("span").attr("title", "Only its prompts are left").text(title);
     }

@@ -1,0 +1,200 @@
+//! The tools: what each is for, and what can be asked of it.
+//!
+//! The fields of a question are its schema; what is said of a field is what the model reads of
+//! it.
+
+use rmcp::handler::server::common::schema_for_input;
+use rmcp::model::{JsonObject, Tool, ToolAnnotations};
+use rmcp::schemars::{self, JsonSchema};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::answer::Page;
+use super::{Refusal, ask, read};
+use crate::run::Run;
+
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Search {
+    /// Words, "phrases", -without, prefix*, and filters: project: session: tool: file: branch:
+    /// role:prompt|answer|thinking|call|output|summary error:yes before:2026-04-20 after:7d
+    pub query: String,
+    /// From an earlier answer, for the next page
+    pub cursor: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Recall {
+    /// The question, in plain words
+    pub question: String,
+    /// Characters to quote, 4000 if not given, at most 12000
+    pub budget: Option<usize>,
+    /// Only projects whose path contains this; `.` for the current folder
+    pub project: Option<String>,
+    /// Only since then: a date, `yesterday`, `7d`
+    pub since: Option<String>,
+    /// Only until then
+    pub until: Option<String>,
+    /// From an earlier answer, for the next page
+    pub cursor: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Sessions {
+    /// Only projects whose path contains this; `.` for the current folder
+    pub project: Option<String>,
+    /// Only since then: a date, `yesterday`, `7d`
+    pub since: Option<String>,
+    /// Only until then
+    pub until: Option<String>,
+    /// From an earlier answer, for the next page
+    pub cursor: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Read {
+    /// SESSION, SESSION/AGENT, or with an entry SESSION#ENTRY as answers name it: then that entry
+    /// and what is around it
+    pub session: String,
+    /// Turns: `3`, `3-7`, `3-`
+    pub turns: Option<String>,
+    /// Also what was called and what came of it
+    pub work: Option<bool>,
+    /// Words to read, 1500 if not given, at most 4000: every entry is cut to the same length, so
+    /// that all of them fit
+    pub words: Option<usize>,
+    /// From an earlier answer, for the next page
+    pub cursor: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Errors {
+    /// Only errors with all these words in the error or in what was called
+    pub text: Option<String>,
+    /// Only this tool, such as `Bash`
+    pub tool: Option<String>,
+    /// Only projects whose path contains this; `.` for the current folder
+    pub project: Option<String>,
+    /// Only since then: a date, `yesterday`, `7d`
+    pub since: Option<String>,
+    /// From an earlier answer, for the next page
+    pub cursor: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FileHistory {
+    /// The file: an absolute path, or the end of one
+    pub path: String,
+    /// From an earlier answer, for the next page
+    pub cursor: Option<String>,
+}
+
+/// What is asked.
+#[derive(Debug)]
+pub enum Question {
+    Search(Search),
+    Recall(Recall),
+    Sessions(Sessions),
+    Read(Read),
+    Errors(Errors),
+    FileHistory(FileHistory),
+    Timeline(Sessions),
+}
+
+impl Question {
+    /// Finds the answer.
+    pub fn ask(&self, run: &mut Run) -> Result<Page, Refusal> {
+        match self {
+            Self::Search(asked) => ask::search(asked, run),
+            Self::Recall(asked) => ask::recall(asked, run),
+            Self::Sessions(asked) => ask::sessions(asked, run),
+            Self::Read(asked) => read::read(asked, run),
+            Self::Errors(asked) => ask::errors(asked, run),
+            Self::FileHistory(asked) => ask::file_history(asked, run),
+            Self::Timeline(asked) => ask::timeline(asked, run),
+        }
+    }
+}
+
+/// A question by the name of its tool; `None` if there is no such tool, and why it can't be asked
+/// so.
+pub fn question(name: &str, arguments: JsonObject) -> Option<Result<Question, String>> {
+    fn of<T: DeserializeOwned>(
+        arguments: JsonObject,
+        question: impl Fn(T) -> Question,
+    ) -> Result<Question, String> {
+        let wrong = |error: serde_json::Error| format!("Wrong arguments: {error}");
+        serde_json::from_value(Value::Object(arguments)).map(question).map_err(wrong)
+    }
+    Some(match name {
+        "search" => of(arguments, Question::Search),
+        "recall" => of(arguments, Question::Recall),
+        "sessions" => of(arguments, Question::Sessions),
+        "read" => of(arguments, Question::Read),
+        "errors" => of(arguments, Question::Errors),
+        "file_history" => of(arguments, Question::FileHistory),
+        "timeline" => of(arguments, Question::Timeline),
+        _ => return None,
+    })
+}
+
+/// All tools.
+pub fn all() -> Vec<Tool> {
+    vec![
+        tool::<Search>(
+            "search",
+            "Where something was said, done or printed in earlier sessions, by exact words.",
+        ),
+        tool::<Recall>(
+            "recall",
+            "Evidence from earlier sessions for a question in plain words: what was decided, tried \
+             or found out, quoted with its place. Ask this first.",
+        ),
+        tool::<Sessions>("sessions", "The sessions, last active first."),
+        tool::<Read>(
+            "read",
+            "A session, some turns of it, or the surroundings of an entry, within a number of words.",
+        ),
+        tool::<Errors>(
+            "errors",
+            "Calls that failed in earlier sessions and what helped then, latest first. Ask this \
+             when a call has failed.",
+        ),
+        tool::<FileHistory>(
+            "file_history",
+            "Every recorded change to a file, over all sessions, latest first.",
+        ),
+        tool::<Sessions>(
+            "timeline",
+            "What was asked and committed, over all sessions, latest first.",
+        ),
+    ]
+}
+
+fn tool<T: JsonSchema + 'static>(name: &'static str, about: &'static str) -> Tool {
+    let schema = schema_for_input::<T>().expect("a question is an object");
+    let reads = ToolAnnotations::new().read_only(true).idempotent(true).open_world(false);
+    Tool::new(name, about, schema).with_annotations(reads)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_tool_can_be_asked_and_only_reads() {
+        for tool in all() {
+            let asked = question(&tool.name, JsonObject::new()).expect("it is a tool");
+            let required = tool.input_schema.get("required").is_some_and(|list| list != "[]");
+            assert_eq!(asked.is_err(), required, "{}", tool.name);
+            assert_eq!(tool.annotations.and_then(|hints| hints.read_only_hint), Some(true));
+        }
+        assert!(question("sync", JsonObject::new()).is_none());
+    }
+}

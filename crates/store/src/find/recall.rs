@@ -1,0 +1,186 @@
+//! The evidence for a question in plain words: the turns that answer it best, each as the few
+//! sentences that tell, as many as there is room for.
+
+use super::{Finder, FinderScope, Hit, snippet};
+use crate::index::{By, Found, Marker, Options, Rung, Snippet, WordUse};
+use crate::query::{Filters, Query, Role, Term};
+use crate::sync::SyncError;
+use transcript::time::Time;
+
+/// How much of a turn is quoted, in characters.
+pub const QUOTE: usize = 500;
+
+/// How much of that is its best part, if others tell something too: a question and its answer
+/// tell more than twice as much of the answer.
+const PART: usize = 350;
+
+/// Less than this is not worth quoting.
+const LEAST: usize = 60;
+
+/// So many changed files are named.
+const FILES: usize = 5;
+
+/// From this certainty on, evidence may be given to somebody who has not asked for it.
+pub const SURE: f32 = 0.8;
+
+/// Fewer words than this come together by chance: `commit`, `push`.
+const TOGETHER: usize = 3;
+
+/// How much evidence is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Room {
+    /// So many characters of quotes.
+    pub characters: usize,
+    /// At most so many turns.
+    pub turns: usize,
+}
+
+/// A piece of a turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Quote {
+    /// The number of the entry.
+    pub entry: u32,
+    /// Who said it.
+    pub role: Role,
+    /// The words.
+    pub snippet: Snippet,
+}
+
+/// A turn that tells something about what was asked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Evidence {
+    /// The turn, with the part of it that tells most.
+    pub hit: Hit,
+    /// Other parts of the turn, in the order of the conversation.
+    pub also: Vec<Quote>,
+    /// The files that were changed in the turn.
+    pub files: Vec<Changed>,
+}
+
+/// A file that was changed in a turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Changed {
+    /// Its path, as recorded.
+    pub path: String,
+    /// When it was last changed in the turn.
+    pub time: Option<Time>,
+    /// Whether a later call changed it again: then what was said of it may not hold any more.
+    pub is_changed_since: bool,
+}
+
+impl Evidence {
+    fn texts(&self) -> impl Iterator<Item = &str> {
+        let also = self.also.iter().map(|quote| &*quote.snippet.text);
+        also.chain([&*self.hit.snippet.text])
+    }
+
+    /// How many characters are quoted.
+    pub fn characters(&self) -> usize {
+        self.texts().map(|text| text.chars().count()).sum()
+    }
+
+    /// Whether this is quoted already: Claude Code writes titles again and again.
+    fn says(&self, text: &str) -> bool {
+        self.texts().any(|said| said == text)
+    }
+}
+
+/// What is known about a question.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recalled {
+    /// The best first.
+    pub evidence: Vec<Evidence>,
+    /// How the words were found.
+    pub rung: Rung,
+    /// The words of the question.
+    pub words: Vec<WordUse>,
+    /// How much of what was asked the best turn speaks of, from 0 to 1: each word counts as much
+    /// as it is rare, and one that is nowhere counts most. 0 where the words may have come
+    /// together by chance.
+    pub certainty: f32,
+    /// Whether more was found than there is room for.
+    pub is_more: bool,
+}
+
+/// A question as a query: every word of it, and nothing that means something to the query
+/// language.
+pub fn question(text: &str, only: Filters) -> Query {
+    let words = text.split_whitespace().filter(|word| word.contains(char::is_alphanumeric));
+    Query { terms: words.map(|word| Term::Word(word.into())).collect(), only, ..Query::default() }
+}
+
+impl Finder {
+    /// What the store knows about a question.
+    pub fn recall(&self, query: &Query, room: Room, by: By) -> Result<Recalled, SyncError> {
+        let _snapshots = (self.catalog.snapshot()?, self.archive.snapshot()?);
+        let scope = FinderScope::new(self, query)?;
+        let options = Options { limit: room.turns, by, ..Options::default() };
+        let found = self.index.search(query, &scope, options)?;
+        let marker = Marker::of(&found);
+        let (mut left, mut evidence) = (room.characters, Vec::new());
+        for one in &found.matches {
+            if left < LEAST {
+                break;
+            }
+            let width = left.min(if one.others.is_empty() { QUOTE } else { PART });
+            let Some(hit) = self.hit_of(one, &marker, width)? else { continue };
+            let files = self.changed(one.file as i64, one.entry)?;
+            let mut quoted = Evidence { hit, also: Vec::new(), files };
+            let most = left.min(QUOTE);
+            for (entry, role) in &one.others {
+                let spare = most.saturating_sub(quoted.characters());
+                if spare < LEAST {
+                    break;
+                }
+                let Some(words) = self.words(one.file as i64, *entry, *role)? else { continue };
+                let snippet = snippet(one, (*entry, *role), &marker, &words.text, spare);
+                if !quoted.says(&snippet.text) {
+                    quoted.also.push(Quote { entry: *entry, role: *role, snippet });
+                }
+            }
+            quoted.also.sort_by_key(|quote| quote.entry);
+            left = left.saturating_sub(quoted.characters());
+            evidence.push(quoted);
+        }
+        let is_more = found.is_more || evidence.len() < found.matches.len();
+        let certainty = certainty(&found, self.index.documents());
+        let Found { rung, words, .. } = found;
+        Ok(Recalled { evidence, rung, words, certainty, is_more })
+    }
+
+    /// The files that were changed in the turn of an entry.
+    fn changed(&self, file: i64, entry: u32) -> Result<Vec<Changed>, SyncError> {
+        let Some(shape) = self.catalog.shape(file)? else { return Ok(Vec::new()) };
+        let turn = |entry: u32| shape.at(entry).and_then(|spot| spot.turn);
+        let Some(own) = turn(entry) else { return Ok(Vec::new()) };
+        let mut files: Vec<Changed> = Vec::new();
+        let touches = self.catalog.touches_of(file)?;
+        for (_, time, path) in touches.into_iter().filter(|(at, _, _)| turn(*at) == Some(own)) {
+            if let Some(known) = files.iter_mut().find(|file| file.path == path) {
+                known.time = known.time.max(time);
+            } else if files.len() < FILES {
+                files.push(Changed { path, time, is_changed_since: false });
+            }
+        }
+        for file in &mut files {
+            file.is_changed_since = self.catalog.last_touch(&file.path)? > file.time;
+        }
+        Ok(files)
+    }
+}
+
+/// How much of what was asked the best turn says; nothing if that may be chance.
+fn certainty(found: &Found, documents: u64) -> f32 {
+    let Some(best) = found.matches.first() else { return 0.0 };
+    let rarity = |word: &WordUse| (1.0 + documents as f32 / (word.frequency as f32 + 0.5)).ln();
+    let all: f32 = found.words.iter().filter(|word| !word.is_common).map(rarity).sum();
+    let scores = found.words.iter().zip(&best.explain.bm25);
+    let is_as_typed = |word: &WordUse| !word.is_common && word.rung <= Rung::Forms;
+    let said = scores.filter(|(word, score)| is_as_typed(word) && **score > 0.0);
+    let said: Vec<f32> = said.map(|(word, _)| rarity(word)).collect();
+    let (count, said) = (said.len(), said.iter().sum::<f32>());
+    // Words that come together by chance in one document of as many histories as this one has
+    // documents: `documents * exp(-said)` is how often that is in one.
+    let is_chance = said < 2.0 * (documents as f32).ln();
+    if count < TOGETHER || is_chance { 0.0 } else { said / all }
+}

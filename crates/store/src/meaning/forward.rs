@@ -1,0 +1,237 @@
+//! Pieces of words into a vector: a BERT of six layers, and the mean of what it says.
+//!
+//! The texts of a batch stand one after the other in one matrix, so that none is padded; only the
+//! attention is computed for each text by itself. No engine: the whole pass is these few
+//! functions, and the crates that would do it are a hundred packages.
+
+use ndarray::linalg::general_mat_mul;
+use ndarray::{Array1, Array2, ArrayView1, ArrayViewMut1, Axis, s};
+use rayon::prelude::*;
+
+use super::weights::Weights;
+
+/// Numbers of a vector.
+pub const WIDTH: usize = 384;
+const LAYERS: usize = 6;
+const HEADS: usize = 12;
+const HEAD: usize = WIDTH / HEADS;
+const INNER: usize = 4 * WIDTH;
+const WORDS: usize = 30_522;
+const PLACES: usize = 512;
+
+/// A matrix and what is added.
+struct Dense {
+    weight: Array2<f32>,
+    bias: Array1<f32>,
+}
+
+impl Dense {
+    fn read(weights: &Weights, name: &str, (out, input): (usize, usize)) -> Option<Self> {
+        let weight = weights.matrix(&format!("{name}.weight"), out, input)?;
+        Some(Self { weight, bias: weights.list(&format!("{name}.bias"), out)?.into() })
+    }
+
+    fn of(&self, x: &Array2<f32>) -> Array2<f32> {
+        let mut out = Array2::zeros((x.nrows(), self.bias.len()));
+        out += &self.bias;
+        general_mat_mul(1.0, x, &self.weight.t(), 1.0, &mut out);
+        out
+    }
+}
+
+/// Brings the rows to mean 0 and variance 1, then scales and moves them.
+struct Norm {
+    scale: Array1<f32>,
+    shift: Array1<f32>,
+}
+
+impl Norm {
+    fn read(weights: &Weights, name: &str) -> Option<Self> {
+        let list =
+            |end| Some(Array1::from(weights.list(&format!("{name}.LayerNorm.{end}"), WIDTH)?));
+        Some(Self { scale: list("weight")?, shift: list("bias")? })
+    }
+
+    fn row(&self, mut row: ArrayViewMut1<'_, f32>) {
+        let mean = row.sum() / WIDTH as f32;
+        row -= mean;
+        let variance = row.dot(&row) / WIDTH as f32;
+        row /= (variance + 1e-12).sqrt();
+        row *= &self.scale;
+        row += &self.shift;
+    }
+
+    fn rows(&self, x: &mut Array2<f32>) {
+        x.axis_iter_mut(Axis(0)).for_each(|row| self.row(row));
+    }
+}
+
+struct Layer {
+    query: Dense,
+    key: Dense,
+    value: Dense,
+    joined: Dense,
+    after_joined: Norm,
+    inner: Dense,
+    outer: Dense,
+    after_outer: Norm,
+}
+
+impl Layer {
+    fn read(weights: &Weights, number: usize) -> Option<Self> {
+        let name = |end: &str| format!("encoder.layer.{number}.{end}");
+        let square = |end: &str| Dense::read(weights, &name(end), (WIDTH, WIDTH));
+        Some(Self {
+            query: square("attention.self.query")?,
+            key: square("attention.self.key")?,
+            value: square("attention.self.value")?,
+            joined: square("attention.output.dense")?,
+            after_joined: Norm::read(weights, &name("attention.output"))?,
+            inner: Dense::read(weights, &name("intermediate.dense"), (INNER, WIDTH))?,
+            outer: Dense::read(weights, &name("output.dense"), (WIDTH, INNER))?,
+            after_outer: Norm::read(weights, &name("output"))?,
+        })
+    }
+
+    fn pass(&self, x: Array2<f32>, lengths: &[usize]) -> Array2<f32> {
+        let mut x = self.joined.of(&self.attention(&x, lengths)) + x;
+        self.after_joined.rows(&mut x);
+        let mut inner = self.inner.of(&x);
+        inner.mapv_inplace(gelu);
+        x += &self.outer.of(&inner);
+        self.after_outer.rows(&mut x);
+        x
+    }
+
+    fn attention(&self, x: &Array2<f32>, lengths: &[usize]) -> Array2<f32> {
+        let (query, key, value) = (self.query.of(x), self.key.of(x), self.value.of(x));
+        let mut out = Array2::zeros(x.raw_dim());
+        let mut start = 0;
+        for length in lengths {
+            let rows = start..start + length;
+            for head in 0..HEADS {
+                let part = s![rows.clone(), head * HEAD..(head + 1) * HEAD];
+                let mut weights = Array2::zeros((*length, *length));
+                let scale = 1.0 / (HEAD as f32).sqrt();
+                general_mat_mul(scale, &query.slice(part), &key.slice(part).t(), 0.0, &mut weights);
+                weights.axis_iter_mut(Axis(0)).for_each(softmax);
+                let mut out = out.slice_mut(part);
+                general_mat_mul(1.0, &weights, &value.slice(part), 0.0, &mut out);
+            }
+            start += length;
+        }
+        out
+    }
+}
+
+fn softmax(mut row: ArrayViewMut1<'_, f32>) {
+    let most = row.fold(f32::MIN, |most, value| most.max(*value));
+    row.mapv_inplace(|value| exp(value - most));
+    let sum = row.sum();
+    row /= sum;
+}
+
+/// `e^x` to seven digits, without a branch, so that the compiler takes several at once.
+fn exp(x: f32) -> f32 {
+    let x = x.clamp(-87.0, 88.0) * std::f32::consts::LOG2_E;
+    let whole = (x + 0.5).floor();
+    let y = (x - whole) * std::f32::consts::LN_2;
+    let poly = 1.0
+        + y * (1.0
+            + y * (0.5 + y * (1.0 / 6.0 + y * (1.0 / 24.0 + y * (1.0 / 120.0 + y / 720.0)))));
+    poly * f32::from_bits(((whole as i32 + 127) << 23) as u32)
+}
+
+/// The error function to seven digits (Abramowitz and Stegun, 7.1.26).
+fn erf(x: f32) -> f32 {
+    const FACTORS: [f32; 5] = [1.061_405_4, -1.453_152, 1.421_413_7, -0.284_496_74, 0.254_829_6];
+    let t = 1.0 / (1.0 + 0.327_591_1 * x.abs());
+    let poly = FACTORS.iter().fold(0.0, |sum, factor| (sum + factor) * t);
+    (1.0 - poly * exp(-x * x)).copysign(x)
+}
+
+fn gelu(x: f32) -> f32 {
+    0.5 * x * (1.0 + erf(x * std::f32::consts::FRAC_1_SQRT_2))
+}
+
+/// The model.
+pub(super) struct Network {
+    weights: Weights,
+    places: Array2<f32>,
+    kind: Array1<f32>,
+    first: Norm,
+    /// None if each is read when it is needed: forty megabytes less, for one question.
+    layers: Option<Vec<Layer>>,
+}
+
+impl Network {
+    /// Reads what is small; `None` if the file does not hold this model.
+    pub(super) fn read(weights: Weights) -> Option<Self> {
+        Some(Self {
+            layers: None,
+            places: weights.matrix("embeddings.position_embeddings.weight", PLACES, WIDTH)?,
+            kind: weights.row("embeddings.token_type_embeddings.weight", (2, WIDTH), 0)?.into(),
+            first: Norm::read(&weights, "embeddings")?,
+            weights,
+        })
+    }
+
+    /// Reads everything: for many texts.
+    pub(super) fn whole(self) -> Option<Self> {
+        let layers = (0..LAYERS).into_par_iter().map(|number| Layer::read(&self.weights, number));
+        Some(Self { layers: Some(layers.collect::<Option<_>>()?), ..self })
+    }
+
+    fn pass(&self, mut x: Array2<f32>, lengths: &[usize]) -> Option<Array2<f32>> {
+        for number in 0..LAYERS {
+            x = match &self.layers {
+                Some(layers) => layers[number].pass(x, lengths),
+                None => Layer::read(&self.weights, number)?.pass(x, lengths),
+            };
+        }
+        Some(x)
+    }
+
+    /// The vectors of texts, each of length 1. `None` if the file can't be read any more.
+    pub(super) fn vectors(&self, texts: &[Vec<u32>]) -> Option<Vec<Vec<f32>>> {
+        let lengths: Vec<usize> = texts.iter().map(Vec::len).collect();
+        let mut x = Array2::zeros((lengths.iter().sum(), WIDTH));
+        let placed = texts.iter().flat_map(|text| text.iter().enumerate());
+        for (mut row, (place, word)) in x.axis_iter_mut(Axis(0)).zip(placed) {
+            // The table of words is larger than all layers, and of it only these rows are read.
+            let name = "embeddings.word_embeddings.weight";
+            let word = self.weights.row(name, (WORDS, WIDTH), *word as usize)?;
+            row += &ArrayView1::from(&word);
+            row += &self.places.row(place);
+            row += &self.kind;
+            self.first.row(row);
+        }
+        let x = self.pass(x, &lengths)?;
+        let mut start = 0;
+        let mean = |length: &usize| {
+            let rows = x.slice(s![start..start + length, ..]);
+            start += length;
+            let sum = rows.sum_axis(Axis(0));
+            let norm = sum.dot(&sum).sqrt().max(f32::MIN_POSITIVE);
+            (sum / norm).to_vec()
+        };
+        Some(lengths.iter().map(mean).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_are_what_tables_say() {
+        for x in [-20.0, -3.3, -0.5, 0.0, 0.7, 5.0, 20.0f32] {
+            assert!((exp(x) / x.exp() - 1.0).abs() < 2e-6, "{x}");
+        }
+        for (x, want) in [(0.0, 0.0), (0.5, 0.520_499_9), (1.0, 0.842_700_8), (-2.0, -0.995_322_3)]
+        {
+            assert!((erf(x) - want).abs() < 1e-6, "{x}");
+        }
+        assert!((gelu(1.0) - 0.841_344_7).abs() < 1e-6);
+    }
+}

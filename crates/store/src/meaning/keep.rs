@@ -1,0 +1,249 @@
+//! Making the vectors of what was said, and keeping them beside the index.
+//!
+//! Prompts, answers and summaries, of every transcript that the catalog knows; what tools printed
+//! has every meaning by chance. A transcript that has grown is read on. What is done is written
+//! every few seconds, so that a run that was stopped goes on where it was.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use rayon::prelude::*;
+use rusqlite::{Connection, OptionalExtension, params};
+use transcript::session::{Node, Role as Voice};
+
+use super::Model;
+use super::chunk::chunks;
+use super::scan::{self, Head};
+use crate::archive::{Access, Archive, FileId, FileRow};
+use crate::catalog::{self, Catalog, CatalogError};
+use crate::folder::Store;
+use crate::query::Role;
+use crate::sync::{SyncError, Watch};
+use crate::text::each_part;
+
+/// Texts are taken together for so many vectors.
+const RUN: usize = 64;
+/// So many texts go through the model at once; more only take more memory.
+const BATCH: usize = 8;
+
+/// What was done.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Vectors that were made.
+    pub vectors: u64,
+    /// Transcripts they are of.
+    pub files: u64,
+    /// Whether it was stopped before the end.
+    pub is_stopped: bool,
+}
+
+/// Makes the vectors that are missing.
+pub fn update(store: &Store, model: &Model, watch: &dyn Watch) -> Result<Progress, SyncError> {
+    let archive = store.archive(Access::Read)?;
+    let Some(catalog) = Catalog::read(store.folder())? else { return Ok(Progress::default()) };
+    let kept = Kept::open(store.folder())?;
+    let mut todo = Vec::new();
+    for file in catalog.files()?.into_iter().filter(|file| file.session.is_some()) {
+        let from = kept.begun(&file)?;
+        if let (Some(from), Some(row)) = (from, archive.file(FileId(file.id))?) {
+            todo.push((file, row, from));
+        }
+    }
+    watch.begin(todo.len(), todo.iter().map(|(file, ..)| file.size).sum());
+    let mut done = Progress::default();
+    for (file, row, from) in &todo {
+        let work = Work { archive: &archive, catalog: &catalog, kept: &kept, model, watch };
+        let before = done.vectors;
+        if work.file(file, row, *from, &mut done)?.is_break() {
+            done.is_stopped = true;
+            break;
+        }
+        done.files += u64::from(done.vectors > before);
+        watch.step(1, file.size);
+    }
+    Ok(done)
+}
+
+/// The file of vectors, to be written.
+struct Kept {
+    db: Connection,
+    path: std::path::PathBuf,
+}
+
+impl Kept {
+    fn open(store: &Path) -> Result<Self, CatalogError> {
+        let path = scan::path(store);
+        let open = || {
+            let db = Connection::open(&path)?;
+            db.busy_timeout(std::time::Duration::from_secs(10))?;
+            db.pragma_update(None, "journal_mode", "wal")?;
+            db.pragma_update(None, "synchronous", "normal")?;
+            db.execute_batch(scan::SCHEMA)?;
+            Ok(db)
+        };
+        match open() {
+            Ok(db) => Ok(Self { db, path }),
+            Err(source) => Err(CatalogError::Database { path, source }),
+        }
+    }
+
+    fn failed(&self) -> impl Fn(rusqlite::Error) -> CatalogError + use<> {
+        let path = self.path.clone();
+        move |source| CatalogError::Database { path: path.clone(), source }
+    }
+
+    /// The last entry of which everything is there; `None` if that is the last of all.
+    fn begun(&self, file: &catalog::FileRow) -> Result<Option<u32>, CatalogError> {
+        let sql = "SELECT generation, entry, size FROM file WHERE id = ?1";
+        let known = self.db.query_row(sql, [file.id], |row| {
+            Ok((row.get::<_, i64>(0)?, row.get::<_, u32>(1)?, row.get::<_, Option<i64>>(2)?))
+        });
+        Ok(match known.optional().map_err(self.failed())? {
+            Some((generation, entry, size)) if generation == file.generation => {
+                let is_whole = size == Some(file.size.cast_signed());
+                (!is_whole).then_some(entry)
+            }
+            _ => Some(0),
+        })
+    }
+
+    /// Writes what is done of a file. Of another life of it nothing stays.
+    fn write(&self, file: &catalog::FileRow, run: &Run) -> Result<(), CatalogError> {
+        let write = || {
+            let change = self.db.unchecked_transaction()?;
+            if run.is_first {
+                change.execute("DELETE FROM run WHERE file = ?1", [file.id])?;
+            }
+            if let Some(first) = run.heads.first() {
+                let heads = postcard::to_stdvec(&run.heads).expect("plain values can be written");
+                change.execute(
+                    "INSERT OR REPLACE INTO run VALUES (?1, ?2, ?3, ?4)",
+                    params![file.id, first.entry, heads, run.vectors],
+                )?;
+            }
+            let size = run.is_last.then_some(file.size.cast_signed());
+            change.execute(
+                "INSERT OR REPLACE INTO file VALUES (?1, ?2, ?3, ?4)",
+                params![file.id, file.generation, run.entry, size],
+            )?;
+            change.commit()
+        };
+        write().map_err(self.failed())
+    }
+}
+
+/// Vectors on their way.
+#[derive(Default)]
+struct Run {
+    is_first: bool,
+    is_last: bool,
+    /// The last entry of which all are here or written.
+    entry: u32,
+    heads: Vec<Head>,
+    texts: Vec<String>,
+    vectors: Vec<u8>,
+}
+
+struct Work<'a> {
+    archive: &'a Archive,
+    catalog: &'a Catalog,
+    kept: &'a Kept,
+    model: &'a Model,
+    watch: &'a dyn Watch,
+}
+
+impl Work<'_> {
+    fn file(
+        &self,
+        file: &catalog::FileRow,
+        row: &FileRow,
+        from: u32,
+        done: &mut Progress,
+    ) -> Result<ControlFlow<()>, SyncError> {
+        let Some(builder) = self.catalog.state(file.id)? else {
+            return Ok(ControlFlow::Continue(()));
+        };
+        let shape = self.catalog.shape(file.id)?;
+        let is_copy = |number| {
+            shape.as_ref().and_then(|shape| shape.at(number)).is_some_and(|spot| spot.is_copy)
+        };
+        let wanted =
+            |node: &Node| is_said(node.role) && node.number > from && !is_copy(node.number);
+        let mut run = Run { is_first: from == 0, entry: from, ..Run::default() };
+        let mut failed = None;
+        each_part(self.archive, row, &builder, wanted, |node, turn, part| {
+            if node.number != run.entry && run.texts.len() >= RUN {
+                match self.hand_over(file, &mut run, done) {
+                    Ok(()) if !self.watch.is_stopped() => {}
+                    Ok(()) => return ControlFlow::Break(()),
+                    Err(error) => {
+                        failed = Some(error);
+                        return ControlFlow::Break(());
+                    }
+                }
+            }
+            run.entry = node.number;
+            let is_wanted = matches!(part.role, Role::Prompt | Role::Answer | Role::Summary);
+            for piece in chunks(&part.text).into_iter().filter(|_| is_wanted) {
+                run.heads.push(Head {
+                    entry: node.number,
+                    turn,
+                    role: part.role as u8,
+                    start: piece.start as u32,
+                    time: node.time().map(|time| time.0),
+                });
+                run.texts.push(part.text[piece].to_owned());
+            }
+            ControlFlow::Continue(())
+        })?;
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        if self.watch.is_stopped() {
+            return Ok(ControlFlow::Break(()));
+        }
+        run.is_last = true;
+        self.hand_over(file, &mut run, done)?;
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Makes vectors of the texts and writes them.
+    fn hand_over(
+        &self,
+        file: &catalog::FileRow,
+        run: &mut Run,
+        done: &mut Progress,
+    ) -> Result<(), SyncError> {
+        let made: Option<Vec<Vec<Vec<f32>>>> = run
+            .texts
+            .par_chunks(BATCH)
+            .map(|texts| self.model.vectors(&texts.iter().map(String::as_str).collect::<Vec<_>>()))
+            .collect();
+        let made = made.ok_or(SyncError::NoModel)?;
+        made.iter().flatten().for_each(|vector| scan::packed(vector, &mut run.vectors));
+        self.kept.write(file, run)?;
+        done.vectors += run.heads.len() as u64;
+        *run = Run { entry: run.entry, ..Run::default() };
+        Ok(())
+    }
+}
+
+/// Whether an entry may hold something that a person or the model said.
+fn is_said(voice: Voice) -> bool {
+    use Voice::{
+        Answer, ApiError, Call, Command, Prompt, Queued, Shell, Summary, Teammate, Thinking,
+    };
+    matches!(
+        voice,
+        Prompt
+            | Command
+            | Shell
+            | Teammate
+            | Queued
+            | Summary
+            | Answer
+            | Thinking
+            | Call
+            | ApiError
+    )
+}

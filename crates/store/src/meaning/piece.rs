@@ -1,0 +1,158 @@
+//! Text into the pieces of words that the model knows: WordPiece over its vocabulary, as BERT's
+//! uncased models were trained with it.
+//!
+//! Small letters without accents; every punctuation mark and every Chinese character stands for
+//! itself; a word is cut into the longest beginnings that are known. Written here because the
+//! usual crate for it brings forty others.
+
+use hashbrown::HashMap;
+use regex_syntax::hir::{Class, HirKind};
+use unicode_normalization::UnicodeNormalization;
+
+/// What stands before and after every text, and for a word that is not known.
+const BEGIN: &str = "[CLS]";
+const END: &str = "[SEP]";
+const UNKNOWN: &str = "[UNK]";
+
+/// A longer word is not known.
+const LONGEST: usize = 100;
+
+/// Ranges of characters, in order.
+struct Chars(Vec<(char, char)>);
+
+impl Chars {
+    /// Those of a class of Unicode.
+    fn of(class: &str) -> Self {
+        let hir = regex_syntax::parse(class).expect("the class is one that Unicode has");
+        let HirKind::Class(Class::Unicode(class)) = hir.kind() else { return Self(Vec::new()) };
+        Self(class.ranges().iter().map(|range| (range.start(), range.end())).collect())
+    }
+
+    fn has(&self, c: char) -> bool {
+        let after = self.0.partition_point(|(start, _)| *start <= c);
+        after > 0 && c <= self.0[after - 1].1
+    }
+}
+
+/// The vocabulary.
+pub(super) struct Pieces {
+    numbers: HashMap<Box<str>, u32>,
+    begin: u32,
+    end: u32,
+    unknown: u32,
+    marks: Chars,
+    accents: Chars,
+    controls: Chars,
+}
+
+impl Pieces {
+    /// From `vocab.txt`: a piece on each line. `None` if it is no vocabulary.
+    pub(super) fn of(vocabulary: &str) -> Option<Self> {
+        let numbers: HashMap<Box<str>, u32> =
+            vocabulary.lines().zip(0..).map(|(line, number)| (line.into(), number)).collect();
+        let number = |piece: &str| numbers.get(piece).copied();
+        let (begin, end, unknown) = (number(BEGIN)?, number(END)?, number(UNKNOWN)?);
+        let (marks, accents) = (Chars::of(r"\p{P}"), Chars::of(r"\p{Mn}"));
+        Some(Self { numbers, begin, end, unknown, marks, accents, controls: Chars::of(r"\p{C}") })
+    }
+
+    /// The numbers of a text's pieces, at most `most` with the two that stand around it.
+    pub(super) fn of_text(&self, text: &str, most: usize) -> Vec<u32> {
+        let mut out = vec![self.begin];
+        let mut word = String::new();
+        // What is not cleaned away; a text is seldom longer than what is taken of it.
+        let clean = text.chars().filter_map(|c| self.clean(c));
+        let folded = clean.nfd().filter(|c| !self.accents.has(*c)).flat_map(char::to_lowercase);
+        for c in folded.chain([' ']) {
+            if out.len() >= most {
+                break;
+            }
+            if c.is_whitespace() {
+                self.word(&mut word, &mut out);
+            } else if self.stands_alone(c) {
+                self.word(&mut word, &mut out);
+                word.push(c);
+                self.word(&mut word, &mut out);
+            } else {
+                word.push(c);
+            }
+        }
+        out.truncate(most - 1);
+        out.push(self.end);
+        out
+    }
+
+    fn clean(&self, c: char) -> Option<char> {
+        match c {
+            c if c.is_whitespace() => Some(' '),
+            '\u{FFFD}' => None,
+            c if self.controls.has(c) => None,
+            c => Some(c),
+        }
+    }
+
+    fn stands_alone(&self, c: char) -> bool {
+        c.is_ascii_punctuation() || is_chinese(c) || self.marks.has(c)
+    }
+
+    /// The longest known beginning, again and again; all or nothing.
+    fn word(&self, word: &mut String, out: &mut Vec<u32>) {
+        let first = out.len();
+        let mut rest = word.as_str();
+        let mut piece = String::new();
+        if word.chars().count() > LONGEST {
+            out.push(self.unknown);
+            rest = "";
+        }
+        while !rest.is_empty() {
+            let is_first = rest.len() == word.len();
+            let ends = rest.char_indices().map(|(at, c)| at + c.len_utf8()).rev();
+            let known = ends.into_iter().find_map(|end| {
+                piece.clear();
+                piece.push_str(if is_first { "" } else { "##" });
+                piece.push_str(&rest[..end]);
+                Some((end, *self.numbers.get(piece.as_str())?))
+            });
+            let Some((end, number)) = known else {
+                out.truncate(first);
+                out.push(self.unknown);
+                break;
+            };
+            out.push(number);
+            rest = &rest[end..];
+        }
+        word.clear();
+    }
+}
+
+fn is_chinese(c: char) -> bool {
+    matches!(u32::from(c),
+        0x4E00..=0x9FFF | 0x3400..=0x4DBF | 0x20000..=0x2A6DF | 0x2A700..=0x2B73F
+        | 0x2B740..=0x2B81F | 0x2B820..=0x2CEAF | 0xF900..=0xFAFF | 0x2F800..=0x2FA1F)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WORDS: [&str; 14] = [
+        "[PAD]", "[UNK]", "[CLS]", "[SEP]", "un", "##aff", "##able", "cafe", ",", "!", "\u{4E2D}",
+        "a", "##b", "-",
+    ];
+
+    #[test]
+    fn words_are_cut_into_the_longest_known_pieces() {
+        let pieces = Pieces::of(&WORDS.join("\n")).expect("it has what is needed");
+        let shown = |text: &str| {
+            let all = pieces.of_text(text, 8);
+            all.iter().map(|number| WORDS[*number as usize]).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(shown("Unaffable"), "[CLS] un ##aff ##able [SEP]");
+        assert_eq!(shown("Caf\u{e9}, \u{4E2D}a!"), "[CLS] cafe , \u{4E2D} a ! [SEP]");
+        assert_eq!(shown("ab\u{200b} a-x"), "[CLS] a ##b a - [UNK] [SEP]");
+        assert_eq!(shown("a a a a a a a a"), "[CLS] a a a a a a [SEP]", "cut to eight");
+        assert_eq!(shown(&"a".repeat(101)), "[CLS] [UNK] [SEP]");
+        assert_eq!(shown(""), "[CLS] [SEP]");
+        assert!(Pieces::of("a\nb").is_none());
+    }
+}

