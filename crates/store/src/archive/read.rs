@@ -19,11 +19,18 @@ const NAMED: usize = 8;
 /// Decoded packs, the last used at the end, and what the next is decoded with. Packs are most of
 /// what a reader holds, so their memory is used again: given back and taken anew, it would be held
 /// several times over.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Cache {
     packs: Vec<(PackId, Arc<Vec<u8>>)>,
+    kept: usize,
     streams: Streams,
     spare: Vec<u8>,
+}
+
+impl Default for Cache {
+    fn default() -> Self {
+        Self { packs: Vec::new(), kept: KEPT, streams: Streams::default(), spare: Vec::new() }
+    }
 }
 
 impl Cache {
@@ -34,7 +41,7 @@ impl Cache {
     }
 
     fn make_room(&mut self) {
-        while self.packs.iter().map(|(_, raw)| raw.len()).sum::<usize>() > KEPT {
+        while self.packs.iter().map(|(_, raw)| raw.len()).sum::<usize>() > self.kept {
             let (_, raw) = self.packs.remove(0);
             self.spare = Arc::try_unwrap(raw).unwrap_or_default();
         }
@@ -48,6 +55,12 @@ impl Cache {
 type Result<T> = std::result::Result<T, ArchiveError>;
 
 impl Archive {
+    /// For a reader that goes through everything in order, one of several: it keeps only the pack
+    /// that it asked for last.
+    pub(crate) fn keep_one_pack(&self) {
+        self.cache.borrow_mut().kept = 0;
+    }
+
     /// How many bytes of a generation are kept.
     pub fn size(&self, generation: GenerationId) -> Result<u64> {
         let size: Option<i64> = self

@@ -114,6 +114,7 @@ impl Finder {
         let work = || -> Result<(), SyncError> {
             // An archive belongs to one thread, and so does a catalog.
             let Some(finder) = Self::open(store)? else { return Ok(()) };
+            finder.archive.keep_one_pack();
             while let Some(run) = runs.get(next.fetch_add(1, Ordering::Relaxed)) {
                 for row in *run {
                     scan.file(&finder, row)?;
