@@ -67,6 +67,8 @@ fn router(desk: Arc<Desk>, guard: Guard) -> Router {
         .route("/s/{id}/find", get(find))
         .route("/s/{id}/inside/{agent}", get(inside))
         .route("/s/{id}/raw/{number}", get(raw))
+        .route("/s/{id}/output/{number}", get(output))
+        .route("/s/{id}/where/{number}", get(place))
         .route("/s/{id}/media/{number}/{at}", get(media))
         .route("/s/{id}/export/{name}", get(export))
         .route("/live", get(live::events))
@@ -176,6 +178,22 @@ async fn raw(
     Query(look): Asked,
 ) -> Reply {
     apart(desk, move |desk| session::raw(desk, &id, number, &look)).await
+}
+
+async fn output(
+    State(desk): Held,
+    Path((id, number)): Path<(String, u32)>,
+    Query(look): Asked,
+) -> Reply {
+    apart(desk, move |desk| session::output(desk, &id, number, &look)).await
+}
+
+async fn place(
+    State(desk): Held,
+    Path((id, number)): Path<(String, u32)>,
+    Query(look): Asked,
+) -> Reply {
+    apart(desk, move |desk| json(&session::place(desk, &id, number, &look)?)).await
 }
 
 async fn media(

@@ -4,6 +4,7 @@
 //! works without code, and the browser's own search opens what it finds.
 
 pub mod ansi;
+pub mod call;
 pub mod chart;
 pub mod code;
 pub mod diff;
@@ -14,6 +15,7 @@ mod listing;
 pub mod outline;
 pub mod record;
 pub mod session;
+mod todos;
 mod work;
 
 use jiff::tz::TimeZone;

@@ -18,6 +18,8 @@ use transcript::time::Time;
 use crate::bulk;
 use crate::html::Picture;
 
+mod note;
+
 /// An entry longer than this is not read, so that memory stays bounded.
 pub const LARGEST: u32 = 64 << 20;
 
@@ -74,6 +76,8 @@ pub struct Record {
     pub model: Option<String>,
     /// What was permitted when a person asked (since 2.1.15).
     pub permission_mode: Option<String>,
+    /// The tokens that its response read and wrote, as it says itself.
+    pub tokens: Option<(u64, u64)>,
     /// The first level that shows it.
     pub detail: Detail,
     /// What it says.
@@ -178,6 +182,21 @@ pub struct CallRecord {
     pub duration_ms: Option<i64>,
     /// The key that joins it to a subagent.
     pub key: Key,
+    /// What is to do after it, if it changes that; known to those who read in order.
+    pub todos: Vec<Todo>,
+}
+
+/// A thing to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Todo {
+    /// Its number among the tasks; a list that is written whole has none.
+    pub task: Option<String>,
+    /// What it is.
+    pub words: String,
+    /// `pending`, `in_progress` or `completed`, as recorded.
+    pub status: String,
+    /// It is new, or stood otherwise before.
+    pub is_changed: bool,
 }
 
 /// What came of a call.
@@ -197,6 +216,8 @@ pub struct Outcome {
     pub media: Vec<String>,
     /// The lines it changed in a file.
     pub change: Option<Change>,
+    /// The tokens that a subagent used.
+    pub tokens: Option<u64>,
 }
 
 impl Outcome {
@@ -278,7 +299,8 @@ impl<'a> Opened<'a> {
         let entry = Entry::of(&bytes, 0);
         let body = self.body(node, &entry)?;
         let permission_mode = permission_mode(&entry);
-        Ok(Some(Record { model: model(&entry), permission_mode, ..self.frame(node, body) }))
+        let tokens = tokens(&entry);
+        Ok(Some(Record { model: model(&entry), permission_mode, tokens, ..self.frame(node, body) }))
     }
 
     /// The model that an entry names.
@@ -391,6 +413,7 @@ impl<'a> Opened<'a> {
             segment: self.session.segment_of(index).filter(|_| !self.is_tail),
             model: None,
             permission_mode: None,
+            tokens: None,
             detail: self.detail(index),
             body,
         }
@@ -423,11 +446,11 @@ impl<'a> Opened<'a> {
                 Body::Prompt { text, beside, media: media(entry.blocks()) }
             }
             Role::Queued | Role::Command if entry.kind != Kind::User => {
-                let text = note_text(entry).unwrap_or_default();
+                let text = note::text(entry).unwrap_or_default();
                 let text = prompt::one_line(&text).into_owned();
                 Body::Prompt { text, beside: Vec::new(), media: Vec::new() }
             }
-            _ => Body::Note { name: note_name(entry), text: note_text(entry) },
+            _ => Body::Note { name: note::name(entry), text: note::text(entry) },
         })
     }
 
@@ -455,6 +478,7 @@ impl<'a> Opened<'a> {
             outcome,
             duration_ms,
             key: block.id.map_or(Key(0), Key::of_str),
+            todos: Vec::new(),
             tool,
         })
     }
@@ -470,6 +494,7 @@ impl<'a> Opened<'a> {
                 stderr: None,
                 media: vec![format!("a result of {length} bytes, too large to show")],
                 change: None,
+                tokens: None,
             });
         }
         let bytes = self.bytes(node)?;
@@ -497,6 +522,7 @@ impl<'a> Opened<'a> {
                 estimated: c.estimated,
                 hunks,
             }),
+            tokens: entry.tool_result.and_then(|result| result.get("totalTokens")?.u64()),
         })
     }
 
@@ -512,6 +538,7 @@ impl<'a> Opened<'a> {
                 stderr: entry.tool_result.and_then(stderr),
                 media: Vec::new(),
                 change: None,
+                tokens: None,
             },
         }
     }
@@ -579,6 +606,14 @@ fn model(entry: &Entry<'_>) -> Option<String> {
     (entry.kind == Kind::Assistant && model != "<synthetic>").then(|| model.into_owned())
 }
 
+/// The tokens that the response of an entry read and wrote.
+fn tokens(entry: &Entry<'_>) -> Option<(u64, u64)> {
+    let usage = entry.message.as_ref()?.usage?;
+    let number = |name: &str| usage.get(name).and_then(Raw::u64).unwrap_or(0);
+    let read = ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"];
+    Some((read.into_iter().map(number).sum(), number("output_tokens")))
+}
+
 /// What was permitted, as a user entry says.
 fn permission_mode(entry: &Entry<'_>) -> Option<String> {
     let mode = entry.field("permissionMode").filter(|_| entry.kind == Kind::User)?;
@@ -628,6 +663,15 @@ fn media(blocks: &[Block<'_>]) -> Vec<String> {
         .collect()
 }
 
+/// What the result of a call says, out of its entry.
+pub fn output(entry: &[u8], call: &str) -> Option<String> {
+    let entry = Entry::of(entry, 0);
+    let is_its = |b: &&Block<'_>| {
+        b.kind == BlockKind::ToolResult && b.id.is_some_and(|id| id.text() == call)
+    };
+    entry.blocks().iter().find(is_its)?.result_text().map(|text| text.into_owned())
+}
+
 /// The kind and the base64 of an entry's picture, counted as the records count media; `None` if
 /// it is not one that is shown.
 pub fn picture(entry: &[u8], at: usize) -> Option<(Picture, String)> {
@@ -644,72 +688,4 @@ pub fn picture(entry: &[u8], at: usize) -> Option<(Picture, String)> {
     let source = all.get(at)?.get("source")?;
     let kind = Picture::of(&source.string("media_type")?)?;
     Some((kind, source.string("data")?.into_owned()))
-}
-
-/// The full name of a note: type, and the type of what is inside.
-pub fn note_name(entry: &Entry<'_>) -> String {
-    let name = entry.type_name.map_or_else(|| "no type".into(), |t| t.text().into_owned());
-    let inner = entry.subtype.or_else(|| entry.inner_type());
-    match inner {
-        Some(inner) => format!("{name}/{}", inner.text()),
-        None => name,
-    }
-}
-
-/// What a note says: its main member, as text where it is text.
-fn note_text(entry: &Entry<'_>) -> Option<String> {
-    const TELLING: &[&str] = &[
-        "content",
-        "prompt",
-        "summary",
-        "customTitle",
-        "aiTitle",
-        "lastPrompt",
-        "prUrl",
-        "agentName",
-        "tag",
-        "mode",
-        "permissionMode",
-        "operation",
-        "error",
-        "durationMs",
-        "url",
-        "stdout",
-        "filename",
-        "path",
-        "text",
-        "planContent",
-        "snippet",
-        "message",
-        "relocatedCwd",
-        "continuedInSessionId",
-        "hookName",
-        "result",
-    ];
-    let inside = match entry.kind {
-        Kind::Progress => entry.field("data"),
-        Kind::Attachment => entry.field("attachment"),
-        _ => None,
-    };
-    let get = |key: &str| match inside {
-        Some(inside) => inside.some(key),
-        None => entry.field(key).filter(|v| !v.is_null()),
-    };
-    TELLING.iter().filter_map(|key| get(key)).find_map(plain)
-}
-
-/// A value in words: text, or the first text of a list, or a number.
-fn plain(value: Raw<'_>) -> Option<String> {
-    value
-        .text()
-        .filter(|t| !t.is_empty())
-        .map(|t| t.into_owned())
-        .or_else(|| {
-            value
-                .items()
-                .find_map(|item| item.string("text").or_else(|| item.text()))
-                .map(|t| t.into_owned())
-        })
-        .or_else(|| value.f64().map(|_| text_of(value.bytes())))
-        .or_else(|| value.is_object().then(|| text_of(value.bytes())))
 }

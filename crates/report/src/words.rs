@@ -14,12 +14,26 @@ pub fn tool_name(tool: &str) -> String {
     }
 }
 
-/// A todo list in a few words: how far it is and what is being done.
+/// A todo list in a few words: how far it is and what is being done. Of a change to one task,
+/// which and how.
 pub fn todos(call: &CallRecord) -> Option<String> {
-    if call.tool != "TodoWrite" {
-        return None;
-    }
     let input = Raw::new(call.input.as_bytes()).ok()?;
+    match &*call.tool {
+        "TodoWrite" => {}
+        "TaskUpdate" => {
+            let task = input.string("taskId")?;
+            let words = input.string("status").or_else(|| input.string("subject"));
+            return Some(words.map_or(format!("#{task}"), |words| format!("#{task} {words}")));
+        }
+        "TaskList" => {
+            let text = call.outcome.as_ref()?.text.as_deref()?;
+            let done = text.lines().filter(|line| line.contains(" [completed] ")).count();
+            let now = text.lines().find_map(|line| line.split_once(" [in_progress] "));
+            let now = now.map(|(_, now)| format!(": {now}")).unwrap_or_default();
+            return Some(format!("{done} of {} done{now}", text.lines().count()));
+        }
+        _ => return None,
+    }
     let (mut done, mut all, mut now) = (0, 0, None);
     for item in input.get("todos")?.items() {
         all += 1;

@@ -124,6 +124,20 @@ impl Source {
         read.map(|_| bytes).map_err(|error| self.problem(error))
     }
 
+    /// The line that the byte at `offset` is in, from 1. Everything before it is read.
+    pub fn line_at(&self, offset: u64) -> Result<u64, Problem> {
+        let mut before = io::Read::take(self.reader(0), offset);
+        let (mut buffer, mut line) = (vec![0; 256 << 10], 1);
+        loop {
+            match io::Read::read(&mut before, &mut buffer) {
+                Ok(0) => return Ok(line),
+                Ok(read) => line += memchr::memchr_iter(b'\n', &buffer[..read]).count() as u64,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.problem(error)),
+            }
+        }
+    }
+
     /// The bytes of one entry.
     pub fn entry(&self, node: &Node) -> Result<Vec<u8>, Problem> {
         self.bytes(node.offset, node.length as usize)
@@ -251,6 +265,16 @@ mod tests {
         std::fs::write(file.path(), "").expect("emptied");
         assert_eq!(holder.entry(&last).expect("held"), bytes);
         assert_eq!(holder.bytes(start - 9, 9).expect("reads"), b"");
+    }
+
+    #[test]
+    fn the_line_of_a_byte_is_counted_from_the_beginning() {
+        let (file, size) = file(900);
+        let source = Source::open(file.path()).expect("opens");
+        let lines = [0, 1, size / 2, size - 1].map(|at| source.line_at(at).expect("reads"));
+        let text = std::fs::read(file.path()).expect("reads");
+        let half = text[..size as usize / 2].iter().filter(|&&byte| byte == b'\n').count() as u64;
+        assert_eq!(lines, [1, 1, half + 1, 900]);
     }
 
     #[test]

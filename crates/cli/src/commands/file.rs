@@ -188,6 +188,20 @@ impl All {
         }
     }
 
+    /// What the file was after an entry: its path, its content, and what that stands on.
+    pub fn after(
+        &self,
+        run: &Run,
+        (session, agent): (&str, Option<&str>),
+        entry: u32,
+    ) -> Result<(String, Vec<u8>, String), CliError> {
+        let agent = agent.map(str::to_owned);
+        let point = Point { session: None, at: Some(entry), agent, version: None };
+        let state = content::find(self, &point, Some(SessionId::new(session)))?;
+        let words = state.origin.words(run, &state.session);
+        Ok((state.path, state.bytes, words))
+    }
+
     /// What a session is called.
     pub fn title(&self, session: &SessionId) -> Option<&str> {
         let item = self.library.session(session.as_str())?;

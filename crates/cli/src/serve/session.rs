@@ -12,7 +12,7 @@ use report::page::outline::{Outline, outline};
 use report::page::record::Around;
 use report::page::session::{self, Head, PIECE};
 use report::page::{Place, Source, Style, document, frame};
-use report::record::{Detail, Opened, Record};
+use report::record::{Detail, LARGEST, Opened, Record};
 use report::show::{Part, entries};
 use report::usage::Totals;
 use serde::{Deserialize, Serialize};
@@ -49,6 +49,8 @@ pub struct Look {
     from: usize,
     /// The turns that are.
     turns: Option<usize>,
+    /// The call whose result is meant.
+    call: String,
 }
 
 impl Look {
@@ -460,6 +462,45 @@ pub fn raw(desk: &Desk, id: &str, number: u32, look: &Look) -> Reply {
     let mut line = open.opened().line(node)?;
     cover.json(&mut line, 0);
     Ok(Body::Text(line.into_bytes()))
+}
+
+/// All that a tool answered, to be kept: a page shows the beginning of what is long.
+pub fn output(desk: &Desk, id: &str, number: u32, look: &Look) -> Reply {
+    let open = found(desk, id, look)?;
+    let node = open.session.numbered(number).ok_or_else(|| Refusal::missing("No such entry"))?;
+    if open.session.nodes()[node].length > LARGEST {
+        return Err(Refusal::missing("It is too large to be handed out"));
+    }
+    let bytes = open.opened().bytes(node)?;
+    let text = report::record::output(&bytes, &look.call);
+    let mut text = text.ok_or_else(|| Refusal::missing("No such result"))?;
+    desk.cover().text(&mut text, u64::from(number));
+    Ok(Body::File(format!("{}-{number}.txt", short(id)), text.into_bytes()))
+}
+
+/// Where an entry stands.
+#[derive(Debug, Serialize)]
+pub struct Stands {
+    /// The file.
+    file: String,
+    /// The line, from 1.
+    line: u64,
+    /// The first byte of the entry, from 0.
+    byte: u64,
+    /// How many bytes it has.
+    length: u32,
+}
+
+/// Where an entry stands in its file.
+pub fn place(desk: &Desk, id: &str, number: u32, look: &Look) -> Result<Stands, Refusal> {
+    let open = found(desk, id, look)?;
+    let node = open.session.numbered(number).ok_or_else(|| Refusal::missing("No such entry"))?;
+    let node = &open.session.nodes()[node];
+    let last = open.sources.len() - 1;
+    let source = &open.sources[usize::from(node.source).min(last)];
+    let line = source.line_at(node.offset)?;
+    let file = source.path().display().to_string();
+    Ok(Stands { file, line, byte: node.offset, length: node.length })
 }
 
 /// A picture of an entry.

@@ -5,7 +5,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 use testkit::{Browser, Home, Served};
 
-use super::kit::{browser, recount, screenshot, serve, synced};
+use super::kit::{browser, get, recount, screenshot, serve, synced};
 
 const ID: &str = "bbbb7777-0000-4000-8000-000000000000";
 
@@ -82,6 +82,7 @@ fn home() -> Home {
         (new, call("t8", "Edit", json!({ "file_path": "/home/x/app/none" })), json!({})),
         ("user", result("t8", "File does not exist.", true), json!({})),
     ];
+    lines.extend(telling(new));
     lines.push((new, text(&long), json!({})));
     let mut file = String::new();
     for (at, (who, content, more)) in lines.into_iter().enumerate() {
@@ -102,6 +103,50 @@ fn home() -> Home {
     let home = Home::new();
     home.write(&format!("projects/-home-x-app/{ID}.jsonl"), &file);
     home
+}
+
+/// Calls whose rows tell more than their words: pages that were found, an agent's report, tasks, a
+/// file that was written, and an output too long for a page.
+fn telling(model: &'static str) -> Vec<(&'static str, Value, Value)> {
+    let found = "Web search results for query: \"colours\"\n\nLinks: [{\"title\":\"Paint colours\",\"url\":\"https://example.org/paint\"},{\"title\":\"Odd\",\"url\":\"javascript:alert(1)\"}]\n\nBlue is **calm**.";
+    let wall = json!({ "type": "create", "filePath": "/home/x/app/wall.txt", "content": "blue\n", "structuredPatch": [] });
+    let calls = [
+        ("WebSearch", json!({ "query": "colours" }), found.to_owned(), json!({})),
+        (
+            "Agent",
+            json!({ "description": "Look at walls", "subagent_type": "Explore", "prompt": "Look" }),
+            "## Walls\nThere are four.".to_owned(),
+            json!({ "status": "completed", "totalTokens": 12_345, "totalDurationMs": 9 }),
+        ),
+        (
+            "TaskCreate",
+            json!({ "subject": "Sand it", "description": "First" }),
+            "Task #1 created successfully: Sand it".to_owned(),
+            json!({}),
+        ),
+        (
+            "TaskUpdate",
+            json!({ "taskId": "1", "status": "completed" }),
+            "Updated task #1 status".to_owned(),
+            json!({}),
+        ),
+        (
+            "Write",
+            json!({ "file_path": "/home/x/app/wall.txt", "content": "blue\n" }),
+            "File created successfully at: /home/x/app/wall.txt".to_owned(),
+            wall,
+        ),
+        ("Bash", json!({ "command": "seq" }), "paint\n".repeat(60_000), json!({})),
+    ];
+    let mut lines = Vec::new();
+    for (at, (tool, input, answer, told)) in calls.into_iter().enumerate() {
+        let id = format!("w{at}");
+        let call = json!([{ "type": "tool_use", "id": id, "name": tool, "input": input }]);
+        let result = json!([{ "type": "tool_result", "tool_use_id": id, "content": answer }]);
+        lines.push((model, call, json!({})));
+        lines.push(("user", result, json!({ "toolUseResult": told })));
+    }
+    lines
 }
 
 fn text(browser: &Browser, selector: &str) -> Vec<String> {
@@ -130,6 +175,18 @@ fn check(browser: &Browser) {
     assert!(paths.contains(&"src/paint.rs \u{b7} 1 line".to_owned()), "{paths:?}");
     assert_eq!(text(browser, ".stream + .out"), ["warning: red is low"]);
     assert!(text(browser, ".row .what").contains(&"Mix the colours".to_owned()));
+    assert_eq!(
+        text(browser, ".links li"),
+        ["Paint colours example.org", "Odd javascript:alert(1)"]
+    );
+    assert_eq!(text(browser, ".links a"), ["Paint colours"]);
+    assert_eq!(text(browser, ".got"), ["\u{2192} Walls"]);
+    let agent = text(browser, ".row[data-kind=agent] > summary");
+    assert!(agent.iter().any(|row| row.contains("Explore: Look at walls")), "{agent:?}");
+    assert!(agent.iter().any(|row| row.contains("12.3k tokens")), "{agent:?}");
+    let changed = ["\u{25cb} #1 Sand it", "\u{2713} #1 Sand it"].map(str::to_owned);
+    let todos = text(browser, ".text .todos [data-changed]");
+    assert_eq!(todos[todos.len() - 2..], changed, "{todos:?}");
     // The first turn has failed once and then worked; the second has not.
     let dots = "return [...document.querySelectorAll('.turns li[data-entry]')].map((li) => li.querySelector('.dot') !== null)";
     assert_eq!(browser.run(dots), json!([false, true]));
@@ -155,6 +212,29 @@ fn pictures(browser: &Browser, name: &str) {
     browser.resize(1440, 900);
 }
 
+/// What a page has not, but can be had from it: a whole output, a whole file, the place of a record.
+fn asked_for(browser: &Browser, served: &Served) {
+    let link = |words: &str| {
+        let code = "return [...document.querySelectorAll('.text a')].find((a) => a.textContent.startsWith(arguments[0]))?.getAttribute('href') ?? ''";
+        browser.run_with(code, &[words.into()]).as_str().unwrap_or_default().to_owned()
+    };
+    let output = get(served, &link("Download all of it"));
+    assert_eq!(output.body, "paint\n".repeat(60_000));
+    assert!(output.head.contains("attachment; filename=\"bbbb7777-"), "{}", output.head);
+    browser.run("document.querySelector('.row[data-kind=edit] > summary').click()");
+    browser.until("document.querySelector('#chosen li') !== null");
+    let facts = browser.see("#chosen");
+    assert!(facts.contains("claude-") && facts.contains("byte "), "{facts}");
+    browser.run("document.querySelector('#e4 a.at').click()");
+    browser
+        .until("document.querySelector('#record p')?.textContent.startsWith('line 4, entry 4, ')");
+    let file = link("file at this point");
+    assert!(file.contains("at="), "{file}");
+    browser.open(&format!("{}{file}", served.url));
+    assert_eq!(browser.see(".nums pre:not(.n)"), "blue");
+    assert!(browser.see(".notes").contains("from the Write at entry"));
+}
+
 #[test]
 fn rows_bands_and_margins_tell_what_happened() {
     let home = home();
@@ -164,6 +244,7 @@ fn rows_bands_and_margins_tell_what_happened() {
     browser.until("document.querySelector('#facts figure') !== null || document.querySelector('#facts dl') !== null");
     check(&browser);
     pictures(&browser, "anatomy");
+    asked_for(&browser, &served);
     synced(&served, "northern");
     browser.open(&format!("{}/search?q=northern", served.url));
     let hit = browser.see(".hit");

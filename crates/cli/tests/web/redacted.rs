@@ -111,6 +111,9 @@ fn paths() -> Vec<String> {
     paths.extend([4, 5].map(|level| format!("/api/v1/show/{ID}?detail={level}")));
     paths.extend([3, 5].map(|level| format!("/s/{ID}/news?d={level}&from=0")));
     paths.push(format!("/s/{ID}/facts"));
+    paths.push(format!("/s/{ID}/where/5"));
+    paths.push(format!("/s/{ID}/output/7?call=t3"));
+    paths.push(format!("/file?path=app/k.pem&session={ID}&at=5"));
     paths
 }
 

@@ -121,8 +121,12 @@ fn walk(served: &Served, truth: &Truth) -> usize {
         }
         let file = browser.run("return document.querySelector('#facts a[href^=\"/file\"]')?.getAttribute('href') ?? null");
         files.extend(file.as_str().map(str::to_owned));
+        let file = browser.run(
+            "return document.querySelector('.path a[href*=\"at=\"]')?.getAttribute('href') ?? null",
+        );
+        files.extend(file.as_str().map(str::to_owned));
     }
-    files.iter().take(5).for_each(|file| open(file));
+    files.iter().take(10).for_each(|file| open(file));
     let payload = hostile::query();
     for path in [
         "/search?q=",

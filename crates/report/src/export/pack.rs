@@ -37,6 +37,8 @@ pub struct Page<'a> {
     pub head: &'a Head,
     /// The margin.
     pub turns: &'a [TurnLine],
+    /// The map beside the text.
+    pub map: &'a Html,
     /// How it looks.
     pub style: &'a Style,
     /// The pieces.
@@ -62,6 +64,7 @@ impl Page<'_> {
     fn main(&self, html: &mut Html) {
         html.within("main", "session", |html| {
             session::margin(html, self.turns);
+            html.add(self.map);
             let text = html.tag("div").class("text").attr("id", "text").attr("data-source", "file");
             text.show("data-d", self.style.detail as u8).with(|html| {
                 session::head(html, self.head, self.style);

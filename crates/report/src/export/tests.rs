@@ -140,6 +140,7 @@ fn pages(made: &Made, detail: Detail) -> String {
         frame: Frame::File,
         head: &head,
         turns: &turns,
+        map: &Html::new(),
         style: &style,
         pieces: &pieces,
         first: &text,

@@ -1,8 +1,12 @@
 //! Files that were read and lines that were found: with their numbers, each file by itself.
 
+use transcript::json::Raw;
+
 use super::{Source, Style, code, language_of};
 use crate::format::counted;
-use crate::html::Html;
+use crate::html::markdown::markdown;
+use crate::html::{Html, Url};
+use crate::record::Todo;
 
 /// A line with its number.
 type Line<'t> = (&'t str, &'t str);
@@ -38,6 +42,68 @@ fn numbered(line: &str) -> Option<Line<'_>> {
     let digits = line.find(|c: char| !c.is_ascii_digit()).filter(|&end| end > 0)?;
     let text = line[digits..].strip_prefix(['\u{2192}', '\t'])?;
     Some((&line[..digits], text.strip_suffix('\r').unwrap_or(text)))
+}
+
+/// Writes what a search of the web answered: the pages it names as links, and what it says of them.
+pub fn links(html: &mut Html, text: &str) {
+    for line in text.lines() {
+        let found = line.strip_prefix("Links: ").and_then(|list| Raw::new(list.as_bytes()).ok());
+        let Some(found) = found.filter(|found| found.is_array()) else { continue };
+        html.within("ul", "links", |html| {
+            for page in found.items() {
+                let (title, url) = (page.string("title"), page.string("url").unwrap_or_default());
+                let title = title.filter(|title| !title.trim().is_empty());
+                html.within("li", "", |html| {
+                    let words = title.unwrap_or_else(|| url.clone());
+                    match Url::written(&url) {
+                        Some(link) => html.tag("a").href(&link).attr("title", &url).text(&words),
+                        None => html.text(&words),
+                    }
+                    html.words("span", "host", &format!(" {}", host(&url)));
+                });
+            }
+        });
+    }
+    let said: Vec<&str> = text.lines().filter(|line| !line.starts_with("Links: [")).collect();
+    html.within("div", "prose", |html| markdown(html, &said.join("\n")));
+}
+
+/// The computer that an address names.
+fn host(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    rest.split(['/', '?', '#']).next().unwrap_or_default()
+}
+
+/// Writes what `TaskList` answered: `#3 [completed] words`, each task on a line.
+pub fn tasks(html: &mut Html, text: &str) {
+    let all: Option<Vec<Todo>> = text.trim_end().lines().map(task).collect();
+    match all {
+        Some(all) => html.within("ul", "todos", |html| all.iter().for_each(|one| todo(html, one))),
+        None => code::output(html, "out", text),
+    }
+}
+
+fn task(line: &str) -> Option<Todo> {
+    let (number, rest) = line.strip_prefix('#')?.split_once(" [")?;
+    let (status, words) = rest.split_once("] ")?;
+    let [task, status, words] = [number, status, words].map(str::to_owned);
+    Some(Todo { task: Some(task), words, status, is_changed: false })
+}
+
+/// Writes a thing to do. A status is one of three words; what else it may say is no class.
+pub fn todo(html: &mut Html, todo: &Todo) {
+    let (class, mark, odd) = match &*todo.status {
+        "completed" => ("done", "\u{2713} ", None),
+        "in_progress" => ("now", "\u{25b8} ", None),
+        "pending" => ("", "\u{25cb} ", None),
+        other => ("", "\u{25cb} ", Some(other)),
+    };
+    html.tag("li").class(class).flag("data-changed", todo.is_changed).with(|html| {
+        html.text(mark);
+        todo.task.iter().for_each(|task| html.text(&format!("#{task} ")));
+        html.text(&todo.words);
+        odd.iter().for_each(|odd| html.text(&format!(" ({odd})")));
+    });
 }
 
 /// The lines that were found in one file.

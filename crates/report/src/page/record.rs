@@ -1,24 +1,24 @@
 //! Records as HTML: prompts, answers, work, bands.
 
+use std::collections::HashSet;
+
 use transcript::entry::tool::Action;
 use transcript::id::Key;
-use transcript::json::Raw;
 use transcript::layout::Problem;
 use transcript::prompt;
 use transcript::session::Role;
 
+use super::call::{is_open, pictures, result, row};
 use super::outline::Item;
-use super::{Source, Style, class, code, diff, glyph, language_of, listing, work};
+use super::todos::{self, Todos};
+use super::{Source, Style, code, glyph, work};
 use crate::format::{counted, short_duration, size, thousands};
 use crate::html::markdown::markdown;
-use crate::html::{Html, PDF, Picture, Url};
-use crate::record::{Body, CallRecord, Change, Detail, Media, Opened, Outcome, Part, Record};
-use crate::words;
+use crate::html::{Html, Url};
+use crate::record::{Body, CallRecord, Detail, Media, Opened, Part, Record};
 
 /// A prompt is folded after so many lines.
 const PROMPT_LINES: usize = 12;
-/// A time shorter than this is not worth a chip.
-const NOTICED_MS: i64 = 100;
 
 /// What a page needs that is not in the records themselves.
 pub trait Around {
@@ -59,16 +59,22 @@ impl Around for Alone {
     }
 }
 
-/// The model that spoke last, and what it was permitted: a change of either is told.
+/// The model that spoke last, and what it was permitted: a change of either is told. And what is
+/// to do.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Course {
     model: Option<String>,
     mode: Option<String>,
+    todos: Todos,
 }
 
 impl Course {
     /// What held before an item of a page.
-    pub fn before(opened: &Opened<'_>, items: &[Item]) -> Result<Self, Problem> {
+    pub fn before(
+        opened: &Opened<'_>,
+        items: &[Item],
+        around: &mut dyn Around,
+    ) -> Result<Self, Problem> {
         let nodes = opened.session().nodes();
         let last = |is: fn(Role) -> bool| {
             let all = items.iter().rev().flat_map(|item| item.nodes().iter().rev());
@@ -81,7 +87,20 @@ impl Course {
         if let Some(node) = last(|role| role == Role::Prompt) {
             course.mode = opened.permission_mode(node)?;
         }
+        for node in list_changes(opened, items) {
+            if let Some(mut record) = opened.record(node)? {
+                around.before(&mut record);
+                course.list(&mut record);
+            }
+        }
         Ok(course)
+    }
+
+    /// Follows what is to do.
+    fn list(&mut self, record: &mut Record) {
+        if let Body::Calls { calls, .. } = &mut record.body {
+            calls.iter_mut().for_each(|call| self.todos.follow(call));
+        }
     }
 
     /// Writes a band for what changes with a record.
@@ -97,6 +116,23 @@ impl Course {
         tell("Permissions", &mut self.mode, &record.permission_mode);
         tell("Model", &mut self.model, &record.model);
     }
+}
+
+/// The calls among items that change what is to do: since the last list that was written whole.
+fn list_changes(opened: &Opened<'_>, items: &[Item]) -> Vec<usize> {
+    let session = opened.session();
+    let shown: HashSet<usize> = items.iter().flat_map(|item| item.nodes()).copied().collect();
+    let mut nodes = Vec::new();
+    for call in session.calls().iter().filter(|call| shown.contains(&call.node())) {
+        let tool = session.tool(call);
+        if tool == "TodoWrite" {
+            nodes.clear();
+        }
+        if todos::TOOLS.contains(&tool) && nodes.last() != Some(&call.node()) {
+            nodes.push(call.node());
+        }
+    }
+    nodes
 }
 
 /// Writes one item of a page.
@@ -116,6 +152,7 @@ pub fn item(
         if let Some(mut record) = opened.record(node)? {
             whole(opened, &mut record)?;
             around.before(&mut record);
+            course.list(&mut record);
             records.push(record);
         }
     }
@@ -209,13 +246,6 @@ fn stretch(
     Ok(())
 }
 
-/// What a reader wants to see at once: changes, failures, plans, and what was asked.
-fn is_open(call: &CallRecord) -> bool {
-    let outcome = call.outcome.as_ref();
-    outcome.is_some_and(|outcome| outcome.is_error || outcome.change.is_some())
-        || matches!(&*call.tool, "ExitPlanMode" | "AskUserQuestion")
-}
-
 /// A record that stands alone.
 fn one(
     html: &mut Html,
@@ -282,6 +312,12 @@ fn one(
                 },
                 |html| html.within("div", "prose", |html| markdown(html, text)),
             );
+        }
+        Body::Note { text, .. } if record.role == Role::ApiError => {
+            band(html, record, style, "bad", |html| {
+                html.text("API error \u{b7} ");
+                html.text(text.as_deref().unwrap_or_default());
+            });
         }
         Body::Note { name, text } => note(html, record, name, text.as_deref(), style),
         Body::TooLarge => {
@@ -356,11 +392,16 @@ fn fold(
 }
 
 /// Where the record is: a link to it, and its place in the file.
-fn place(html: &mut Html, record: &Record, style: &Style) {
+pub(super) fn place(html: &mut Html, record: &Record, style: &Style) {
     let id = style.id(record.number, record.offset);
     let mut words = Vec::new();
     words.extend(record.number.map(|number| format!("entry {number}")));
     words.push(format!("byte {} to {}", record.offset, record.offset + u64::from(record.length)));
+    words.extend(record.model.clone());
+    if let Some((read, wrote)) = record.tokens {
+        words.push(format!("{} tokens read", thousands(read)));
+        words.push(format!("{} written", thousands(wrote)));
+    }
     if !record.state.is_on_way() {
         words.push(record.state.name().into());
     }
@@ -480,47 +521,6 @@ fn lines(html: &mut Html, text: &str) {
     });
 }
 
-/// Pictures: themselves where they can be had, else what they were.
-fn pictures(
-    html: &mut Html,
-    of: Holder<'_>,
-    media: &[String],
-    style: &Style,
-    around: &mut dyn Around,
-) {
-    for (at, words) in media.iter().enumerate() {
-        let url = match (&style.source, of.number) {
-            (Source::Served { session, agent }, Some(number)) if words.starts_with("image/") => {
-                let steps = ["s", session, "media", &number.to_string(), &at.to_string()];
-                let url = Url::path(&steps);
-                Some((agent.iter().fold(url, |url, agent| url.query("agent", agent)), true))
-            }
-            (Source::File { has_pictures: true }, _) => around.media(of, at).and_then(inside),
-            _ => None,
-        };
-        match url {
-            Some((url, true)) => {
-                let img = html.tag("img").class("thumb").attr("alt", words);
-                img.attr("loading", "lazy").src(&url).void();
-            }
-            Some((url, false)) => html.within("p", "media", |html| {
-                html.tag("a").href(&url).attr("download", "document.pdf").text(words);
-            }),
-            None => html.words("p", "media", &format!("[{words}]")),
-        }
-    }
-}
-
-/// The address that holds a picture, or a document to be saved; and whether it is a picture. What
-/// else it may be is not put into a page.
-fn inside(media: Media) -> Option<(Url, bool)> {
-    match Picture::of(&media.media_type) {
-        Some(kind) => Some((Url::picture(kind, &media.base64)?, true)),
-        None if media.media_type == PDF => Some((Url::pdf(&media.base64)?, false)),
-        None => None,
-    }
-}
-
 fn spoken(html: &mut Html, record: &Record, parts: &[Part], style: &Style) {
     for part in parts {
         match part {
@@ -591,244 +591,4 @@ fn note(html: &mut Html, record: &Record, name: &str, text: Option<&str>, style:
             None => html.text(&size(u64::from(record.length))),
         },
     );
-}
-
-/// The row of a call.
-fn row(
-    html: &mut Html,
-    record: &Record,
-    call: &CallRecord,
-    style: &Style,
-    around: &mut dyn Around,
-) -> Result<(), Problem> {
-    let mut agents = Html::new();
-    around.subagents(&mut agents, call.key)?;
-    let is_error = call.outcome.as_ref().is_some_and(|outcome| outcome.is_error);
-    let id = style.id(record.number, record.offset);
-    let open = html.tag("details").class("row").attr("data-kind", class(call.action));
-    let open = open.flag("data-failed", is_error).attr("id", &id).flag("open", is_open(call));
-    open.with(|html| {
-        html.within("summary", "", |html| {
-            glyph(html, call.action);
-            html.words("b", "", &words::tool_name(&call.tool));
-            html.words("span", "what", &essence(call, style));
-            chips(html, call);
-            place(html, record, style);
-        });
-        html.within("div", "body", |html| {
-            // What leads to the result finds it here.
-            if let Some(number) = call.outcome.as_ref().and_then(|outcome| outcome.number) {
-                html.tag("span").attr("id", &style.id(Some(number), 0)).with(|_| {});
-            }
-            body(html, call, style, around);
-            html.add(&agents);
-        });
-    });
-    Ok(())
-}
-
-/// What a call is about, on one line; of a command what the model says it is for.
-fn essence(call: &CallRecord, style: &Style) -> String {
-    let input = Raw::new(call.input.as_bytes()).ok();
-    let purpose = || input.filter(|_| call.action == Action::Run)?.string("description");
-    if let Some(purpose) = purpose().filter(|purpose| !purpose.trim().is_empty()) {
-        return purpose.into_owned();
-    }
-    let subject = || {
-        let subject = call.subject.as_deref()?;
-        Some(match call.action {
-            Action::Read | Action::Edit => style.short(subject),
-            _ => subject.lines().next().unwrap_or_default(),
-        })
-    };
-    let todos = words::todos(call);
-    todos.unwrap_or_else(|| subject().unwrap_or_default().to_owned())
-}
-
-fn chips(html: &mut Html, call: &CallRecord) {
-    html.within("span", "chips", |html| {
-        let Some(outcome) = &call.outcome else {
-            return html.words("span", "chip", "no result");
-        };
-        if outcome.is_error {
-            let why = match outcome.exit_code() {
-                Some(code) => format!("exit {code}"),
-                None if words::is_rejected(outcome) => "rejected".into(),
-                None => "failed".into(),
-            };
-            html.words("span", "chip bad", &format!("\u{2717} {why}"));
-        }
-        if let Some(change) = &outcome.change {
-            let about = if change.estimated { "~" } else { "" };
-            html.words("span", "chip plus", &format!("{about}+{}", change.added));
-            html.words("span", "chip minus", &format!("{about}\u{2212}{}", change.removed));
-        } else if let Some(text) = outcome.text.as_deref().filter(|_| !outcome.is_error) {
-            html.words("span", "chip", &counted(text.trim_end().lines().count(), "line"));
-        }
-        if let Some(ms) = call.duration_ms.filter(|&ms| ms >= NOTICED_MS) {
-            html.words("span", "chip", &short_duration(ms));
-        }
-    });
-}
-
-/// What an opened row shows.
-fn body(html: &mut Html, call: &CallRecord, style: &Style, around: &mut dyn Around) {
-    let input = Raw::new(call.input.as_bytes()).ok();
-    let change = call.outcome.as_ref().and_then(|outcome| outcome.change.as_ref());
-    match (&*call.tool, change) {
-        (_, Some(change)) => changed(html, call, change, style),
-        ("Bash" | "PowerShell", None) => {
-            let command = input.and_then(|input| input.string("command"));
-            match command {
-                Some(command) => code::block(html, "shell", &command),
-                None => fields(html, input, &call.input),
-            }
-        }
-        ("ExitPlanMode", None) => match input.and_then(|input| input.string("plan")) {
-            Some(plan) => html.within("div", "prose plan", |html| markdown(html, &plan)),
-            None => fields(html, input, &call.input),
-        },
-        ("TodoWrite", None) => todo_list(html, input, &call.input),
-        ("AskUserQuestion", None) => questions(html, input, &call.input),
-        ("Read", None) => {}
-        _ => fields(html, input, &call.input),
-    }
-    if let Some(outcome) = &call.outcome {
-        if change.is_none() {
-            let chosen = match call.tool == "AskUserQuestion" && !outcome.is_error {
-                true => outcome.text.as_deref().map(words::answers).unwrap_or_default(),
-                false => Vec::new(),
-            };
-            match chosen.is_empty() {
-                true => answered(html, call, outcome, style),
-                false => chosen.iter().for_each(|answer| {
-                    html.words("p", "chosen", &format!("\u{2192} {answer}"));
-                }),
-            }
-        }
-        let (node, number) = (outcome.node, outcome.number);
-        let of = Holder { node, number, call: Some(&call.tool_use_id) };
-        pictures(html, of, &outcome.media, style, around);
-    }
-}
-
-/// What came of a call, as its tool tells it.
-fn answered(html: &mut Html, call: &CallRecord, outcome: &Outcome, style: &Style) {
-    let text = outcome.text.as_deref().filter(|_| !outcome.is_error);
-    match (&*call.tool, text) {
-        ("Read", Some(text)) => {
-            listing::read(html, call.subject.as_deref().unwrap_or_default(), text, style);
-        }
-        ("Grep", Some(text)) => listing::grep(html, text, style),
-        _ => result(html, outcome),
-    }
-}
-
-fn result(html: &mut Html, outcome: &Outcome) {
-    let text = outcome.text.as_deref().unwrap_or_default();
-    let (text, errors) = streams(text, outcome.stderr.as_deref());
-    if outcome.is_error {
-        let rest = text.split_once('\n').filter(|_| outcome.exit_code().is_some());
-        let text = words::error_text(rest.map_or(text, |(_, rest)| rest));
-        code::output(html, "out bad", text);
-    } else {
-        code::output(html, "out", text);
-    }
-    if let Some(errors) = errors {
-        html.words("p", "stream", "stderr");
-        let class = if outcome.is_error { "out bad" } else { "out" };
-        code::output(html, class, errors);
-    }
-}
-
-/// What stands in a text, and what was written to standard error and can be told from it.
-fn streams<'o>(text: &'o str, stderr: Option<&'o str>) -> (&'o str, Option<&'o str>) {
-    let Some(stderr) = stderr.map(str::trim_end) else { return (text, None) };
-    match text.trim_end().strip_suffix(stderr) {
-        Some("") => (text, None),
-        Some(rest) => (rest.trim_end(), Some(stderr)),
-        None if text.contains(stderr) => (text, None),
-        None => (text, Some(stderr)),
-    }
-}
-
-fn changed(html: &mut Html, call: &CallRecord, change: &Change, style: &Style) {
-    let written;
-    let has_patch = change.hunks.iter().any(|hunk| !hunk.lines.is_empty());
-    let hunks = match has_patch {
-        true => &change.hunks,
-        false => {
-            written = words::written(&call.input);
-            &written
-        }
-    };
-    html.within("p", "path", |html| match style.source {
-        Source::Served { .. } => {
-            let url = Url::path(&["file"]).query("path", &change.path);
-            let title = "This file through all sessions";
-            html.tag("a").href(&url).attr("title", title).text(&change.path);
-        }
-        Source::File { .. } => html.text(&change.path),
-    });
-    diff::diff(html, hunks, language_of(&change.path), has_patch && !change.estimated);
-}
-
-/// The input of a call, given as JSON, by its fields.
-pub fn input(html: &mut Html, text: &str) {
-    fields(html, Raw::new(text.as_bytes()).ok(), text);
-}
-
-/// An input by its fields.
-fn fields(html: &mut Html, input: Option<Raw<'_>>, text: &str) {
-    let Some(input) = input.filter(|input| input.is_object()) else {
-        return code::output(html, "out", text);
-    };
-    html.within("dl", "fields", |html| {
-        for (name, value) in input.fields() {
-            html.words("dt", "", &name.text());
-            html.within("dd", "", |html| match value.text() {
-                Some(text) if !text.contains('\n') && text.len() < 200 => html.text(&text),
-                Some(text) => code::output(html, "out", &text),
-                None => code::output(html, "out", &String::from_utf8_lossy(value.bytes())),
-            });
-        }
-    });
-}
-
-fn todo_list(html: &mut Html, input: Option<Raw<'_>>, text: &str) {
-    let Some(todos) = input.and_then(|input| input.get("todos")) else {
-        return fields(html, input, text);
-    };
-    html.within("ul", "todos", |html| {
-        for item in todos.items() {
-            // A status is one of three words; what else it may say is no class.
-            let status = item.string("status");
-            let (class, mark, odd) = match status.as_deref() {
-                Some("completed") => ("done", "\u{2713} ", None),
-                Some("in_progress") => ("now", "\u{25b8} ", None),
-                Some("pending") | None => ("", "\u{25cb} ", None),
-                Some(other) => ("", "\u{25cb} ", Some(other)),
-            };
-            html.within("li", class, |html| {
-                html.text(mark);
-                html.text(&item.string("content").unwrap_or_default());
-                odd.iter().for_each(|odd| html.text(&format!(" ({odd})")));
-            });
-        }
-    });
-}
-
-fn questions(html: &mut Html, input: Option<Raw<'_>>, text: &str) {
-    let Some(questions) = input.and_then(|input| input.get("questions")) else {
-        return fields(html, input, text);
-    };
-    for question in questions.items() {
-        html.words("p", "question", &question.string("question").unwrap_or_default());
-        html.within("ul", "options", |html| {
-            for option in question.get("options").into_iter().flat_map(|options| options.items()) {
-                let label = option.string("label").or_else(|| option.text());
-                html.words("li", "", &label.unwrap_or_default());
-            }
-        });
-    }
 }

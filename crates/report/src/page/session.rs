@@ -1,15 +1,15 @@
 //! The page of a session: its head, its margins, and the pieces its text comes in.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use transcript::entry::tool::Action;
 use transcript::layout::Problem;
-use transcript::session::{Role, Session};
+use transcript::session::{Call, Role, Session};
 use transcript::time::Time;
 
 use super::outline::Outline;
 use super::record::{self, Around, Course};
-use super::{Source, Style, chart};
+use super::{Source, Style, chart, todos};
 use crate::format::{count, counted, dollars, duration, size, thousands};
 use crate::html::{Html, Url};
 use crate::record::{Detail, Opened};
@@ -89,7 +89,8 @@ impl Head {
             let subject = commit.subject.as_deref().unwrap_or_default();
             (commit.hash.to_string(), subject.to_owned())
         });
-        let todos = session.own_calls().filter(|call| session.tool(call) == "TodoWrite");
+        let is_list = |call: &&Call| todos::TOOLS.contains(&session.tool(call));
+        let todos = session.own_calls().filter(is_list);
         let todos = todos.map(|call| session.nodes()[call.node()].number).collect();
         let failed = session.errors().into_iter().map(|(result, call)| {
             let node = call.map_or(result, |call| call.node());
@@ -475,16 +476,29 @@ pub fn minimap(html: &mut Html, opened: &Opened<'_>, outline: &Outline) {
     let view = format!("0 0 12 {}", rows.max(1));
     let map = html.tag("svg").class("minimap").attr("id", "minimap").attr("viewBox", &view);
     let map = map.attr("preserveAspectRatio", "none").attr("aria-hidden", "true");
+    let kind_of = |row: usize| {
+        let (from, to) = (row * nodes.len() / rows, (row + 1) * nodes.len() / rows);
+        let kinds = nodes[from..to].iter().map(|&node| weight(session, node));
+        kinds.max_by_key(|(weight, _)| *weight).map_or(NO_MARK, |(_, kind)| kind)
+    };
+    let kinds: Vec<&'static str> = (0..rows).map(kind_of).collect();
+    // One path for each kind: a file to be handed on is small.
+    let mut paths: BTreeMap<&str, String> = BTreeMap::new();
+    let mut row = 0;
+    for run in kinds.chunk_by(|a, b| a == b) {
+        paths.entry(run[0]).or_default().push_str(&format!("M0 {row}h12v{}H0z", run.len()));
+        row += run.len();
+    }
+    paths.remove(NO_MARK);
     map.with(|html| {
-        for row in 0..rows {
-            let (from, to) = (row * nodes.len() / rows, (row + 1) * nodes.len() / rows);
-            let kinds = nodes[from..to].iter().map(|&node| weight(session, node));
-            let Some((_, kind)) = kinds.max_by_key(|(weight, _)| *weight) else { continue };
-            let rect = html.tag("rect").attr("class", kind).show("y", row);
-            rect.attr("width", "12").attr("height", "1").with(|_| {});
+        for (kind, path) in &paths {
+            html.tag("path").attr("class", kind).attr("d", path).with(|_| {});
         }
     });
 }
+
+/// The class of what is not worth a mark.
+const NO_MARK: &str = "m-none";
 
 /// How much a record is worth seeing from afar, and its class.
 fn weight(session: &Session, node: usize) -> (u8, &'static str) {
@@ -506,7 +520,7 @@ fn weight(session: &Session, node: usize) -> (u8, &'static str) {
         Role::Boundary => (8, "m-compaction"),
         Role::ApiError | Role::Interrupt => (7, "m-bad"),
         role if role.is_person() => (7, "m-prompt"),
-        _ => (0, "m-none"),
+        _ => (0, NO_MARK),
     };
     of_call.chain([of_role]).max_by_key(|(weight, _)| *weight).unwrap_or(of_role)
 }
@@ -545,7 +559,7 @@ pub fn piece(
         .start
         .checked_sub(1)
         .and_then(|before| day_of(session, outline.items[before].first(), style));
-    let mut course = Course::before(opened, &outline.items[..items.start])?;
+    let mut course = Course::before(opened, &outline.items[..items.start], around)?;
     for at in items {
         let item = &outline.items[at];
         let today = day_of(session, item.first(), style);

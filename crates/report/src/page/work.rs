@@ -104,6 +104,7 @@ fn name(call: &CallRecord, style: &Style) -> String {
             name.to_owned()
         }
         Action::Other => words::tool_name(&call.tool),
+        Action::Plan => words::todos(call).unwrap_or_else(|| cut(subject)),
         _ => cut(subject),
     }
 }

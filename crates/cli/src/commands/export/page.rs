@@ -68,10 +68,13 @@ pub fn single(walk: &mut Walk<'_>, sheet: &Sheet<'_>, out: &mut dyn Write) -> Re
     walk.tally.hidden.add_all(&outline.hidden);
     walk.finish();
     let turns = turns(walk, sheet.style)?;
+    let mut map = Html::new();
+    session::minimap(&mut map, &opened, &outline);
     let page = Page {
         frame: sheet.frame,
         head: sheet.head,
         turns: &turns,
+        map: &map,
         style: sheet.style,
         pieces: &pieces,
         first: &first,

@@ -6,7 +6,7 @@ use report::errors::{ErrorItem, signature};
 use report::filter::ProjectFilter;
 use report::format::{count, counted};
 use report::html::Html;
-use report::page::{Place, code, record};
+use report::page::{Place, call, code};
 use serde::Deserialize;
 use transcript::time::Time;
 
@@ -133,7 +133,7 @@ fn example(html: &mut Html, clock: &Clock, error: &Placed) {
             html.words("span", "soft", &format!(" {when}"));
         });
         if let Some(input) = input {
-            record::input(html, input);
+            call::input(html, input);
         }
         code::output(html, "out bad", &text.text());
         if let Some(fix) = fix {
@@ -155,7 +155,7 @@ fn example(html: &mut Html, clock: &Clock, error: &Placed) {
                     link.text(&format!("#{}", fix.number));
                 }
             });
-            record::input(html, &fix.input);
+            call::input(html, &fix.input);
         }
     });
 }

@@ -4,7 +4,7 @@ use report::export::cover::Cover;
 use report::file::{BackupRow, ChangeRow, FileLog, Filter, Kept};
 use report::format::{count, size};
 use report::html::{Html, Url};
-use report::page::{Place, diff, language_of};
+use report::page::{Place, code, diff, language_of};
 use serde::Deserialize;
 
 use super::{Column, LEFT, LESS, NUMBER, Reply, session_url, table};
@@ -23,6 +23,11 @@ const FILES: usize = 10;
 #[serde(default)]
 pub struct Asked {
     path: String,
+    /// The session, and perhaps its subagent, whose entry is meant.
+    session: String,
+    agent: Option<String>,
+    /// The file as it was after this entry.
+    at: Option<u32>,
 }
 
 /// The page of a file.
@@ -34,6 +39,11 @@ pub fn page(desk: &Desk, asked: &Asked) -> Reply {
     }
     let mut run = desk.run();
     let all = All::read(&mut run, path)?;
+    if let Some(entry) = asked.at {
+        let of = (asked.session.as_str(), asked.agent.as_deref());
+        let (path, bytes, words) = all.after(&run, of, entry)?;
+        return Ok(after(desk, &path, &bytes, (&words, of, entry)).into());
+    }
     let logs = all.logs(&Filter::default());
     let clock = run.clock.clone();
     let (mut sources, mut cover) = (Sources::default(), desk.cover());
@@ -51,6 +61,31 @@ pub fn page(desk: &Desk, asked: &Asked) -> Reply {
         }
     });
     Ok(html.into())
+}
+
+/// The whole file as it was after an entry.
+fn after(
+    desk: &Desk,
+    path: &str,
+    bytes: &[u8],
+    (words, (session, agent), entry): (&str, (&str, Option<&str>), u32),
+) -> Html {
+    let mut text = String::from_utf8_lossy(bytes).into_owned();
+    desk.cover().text(&mut text, u64::from(entry));
+    super::page(Place::Elsewhere, path, "", |html| {
+        html.words("h1", "", path);
+        html.within("p", "notes", |html| {
+            html.text("As it was after ");
+            let url = session_url(session, agent, Some(entry));
+            html.tag("a").href(&url).text(&format!("{} #{entry}", short(session)));
+            html.text(&format!(", {words}. "));
+            let url = Url::path(&["file"]).query("path", path);
+            html.tag("a").href(&url).text("Through all sessions");
+        });
+        let numbers: Vec<String> = (1..=text.lines().count()).map(|n| n.to_string()).collect();
+        let lines: Vec<_> = numbers.iter().map(String::as_str).zip(text.lines()).collect();
+        code::numbered(html, language_of(path), &lines);
+    })
 }
 
 /// Where lines come from, and what takes their secrets out.

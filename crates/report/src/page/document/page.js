@@ -223,6 +223,20 @@ function select(element, scroll = true) {
   target.focus({ preventScroll: true });
   if (scroll) element.scrollIntoView({ block: "nearest" });
   if (element.id && !isFile) history.replaceState(null, "", "#" + element.id);
+  described(element);
+}
+
+// The facts of the record that is selected, above those of the session.
+const chosen = make("section", { id: "chosen", hidden: true });
+function described(element) {
+  const facts = $("#facts");
+  const at = $("a.at", element);
+  if (!facts || !at?.title) return;
+  const words = [$("time", element)?.textContent, ...at.title.split(", ")].filter(Boolean);
+  const close = make("button", { type: "button", textContent: "\u2715", title: "Close", onclick: () => { chosen.hidden = true; } });
+  chosen.replaceChildren(make("h2", { textContent: `This record ${at.textContent}` }), close, make("ul", {}, ...words.map((word) => make("li", { textContent: word }))));
+  chosen.hidden = false;
+  facts.prepend(chosen);
 }
 
 function step(by, is = () => true) {
@@ -276,13 +290,16 @@ function menu(anchor) {
   const number = /e(\d+)$/.exec(id)?.[1];
   const agent = id.includes("-e") ? id.slice(0, id.lastIndexOf("-e")) : undefined;
   const button = (text, act) => make("button", { type: "button", textContent: text, onclick: () => { act(); box.remove(); } });
+  const where = make("p", { textContent: anchor.title });
   const box = make("div", { id: "record", className: "menu" },
-    make("p", { textContent: anchor.title }),
+    where,
     button("Copy link", () => copy(linkTo(id))),
     button("Copy text", () => copy(record.innerText)));
   const tool = record.localName === "details" && $("summary > b", record)?.textContent;
   if (tool) box.append(button(`${tool}: always open`, () => wish(tool, true)), button(`${tool}: always closed`, () => wish(tool, false)));
   if (number && !isFile) box.append(make("a", { textContent: "Raw JSON", href: address("/raw/" + number, agent ? { agent } : {}), target: "_blank", rel: "noopener" }));
+  if (number && !isFile) ask("/where/" + number, agent ? { agent } : {}).then((answer) => answer.json())
+    .then(({ file, line }) => { where.textContent = `line ${line}, ${anchor.title}, ${file}`; }).catch(() => {});
   anchor.after(box);
   box.querySelector("button").focus();
 }
@@ -476,12 +493,12 @@ async function todos() {
   const entry = all.filter((number) => number <= here).at(-1) ?? 0;
   if (entry === listed && box.isConnected) return;
   listed = entry;
-  let list = $("ul.todos", document.getElementById("e" + entry) ?? make("i"));
+  let list = $$(`[id="e${entry}"] ul.todos`, column).at(-1);
   const section = !list && entry > 0 && sectionOf("e" + entry);
   if (section) {
     const piece = make("div");
     markup(piece, await source(Number(section.dataset.piece)).catch(() => ""));
-    list = $(`[id="e${entry}"] ul.todos`, piece);
+    list = $$(`[id="e${entry}"] ul.todos`, piece).at(-1);
   }
   if (entry !== listed) return;
   box.hidden = !list;
