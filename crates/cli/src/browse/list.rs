@@ -269,7 +269,8 @@ impl List {
         let height = height.max(1);
         self.top = self.top.min(self.selected).max((self.selected + 1).saturating_sub(height));
         // The head of the first group is seen with its first session.
-        if self.selected == 1 && self.top == 1 && height > 1 {
+        let begins_with_head = matches!(self.lines.first(), Some(Entry::Head(_)));
+        if self.selected == 1 && begins_with_head && height > 1 {
             self.top = 0;
         }
         self.top = self.top.min(self.lines.len().saturating_sub(height));

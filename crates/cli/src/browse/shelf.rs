@@ -30,15 +30,15 @@ pub fn tell(desk: &Desk, say: &Sender<Msg>) {
     // Before anything is read, so that nothing is missed meanwhile.
     let live = Live::new(desk.roots().to_vec());
     loop {
-        let told = match desk.look() {
-            Ok(true) => say
-                .send(Msg::Rows(rows(desk, &desk.run().clock), true))
-                .and_then(|()| say.send(Msg::Changed))
-                .and_then(|()| say.send(Msg::Prompts(prompts(&mut run)))),
-            Ok(false) => say.send(Msg::Changed),
-            Err(error) => say.send(Msg::Said(words(&error).0)),
+        let news = match desk.look() {
+            Ok(true) => {
+                let rows = rows(desk, &desk.run().clock);
+                vec![Msg::Rows(rows, true), Msg::Changed, Msg::Prompts(prompts(&mut run))]
+            }
+            Ok(false) => vec![Msg::Changed],
+            Err(error) => vec![Msg::Said(words(&error).0)],
         };
-        if told.is_err() {
+        if news.into_iter().any(|msg| say.send(msg).is_err()) {
             return;
         }
         live.wait();

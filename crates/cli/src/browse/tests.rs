@@ -262,7 +262,8 @@ fn levels_hide_and_say_what() {
     browser.keys("login<enter>1");
     insta::assert_snapshot!("prompts", browser.screen());
     browser.keys("5");
-    assert!(browser.screen().contains("\"parentUuid\""), "{}", browser.screen());
+    assert!(!browser.screen().contains("new below"), "{}", browser.screen());
+    assert!(browser.screen().contains("{\"cwd\":\"/w/shop\""), "{}", browser.screen());
     browser.keys("3");
     insta::assert_snapshot!("work", browser.screen());
 }
@@ -401,7 +402,7 @@ fn a_search_is_asked_for_and_its_hits_open_where_they_are() {
         entry: 5,
         who: "#5 call".into(),
         snippet: "cargo clippy".into(),
-        marks: vec![6..8],
+        marks: [(6, 8)].map(|(from, to)| from..to).into(),
         ..Hit::default()
     };
     browser.tell(Msg::Hits("c".into(), vec![hit.clone()], "old".into()));

@@ -137,6 +137,8 @@ pub struct View {
     open: HashSet<At>,
     painted: HashMap<At, Painted>,
     asked: HashSet<(At, Stamp)>,
+    /// What the records that were read are records of.
+    shown: Option<(Detail, usize)>,
     goal: Goal,
     columns: usize,
     rows: i32,
@@ -163,6 +165,7 @@ impl View {
             open: HashSet::new(),
             painted: HashMap::new(),
             asked: HashSet::new(),
+            shown: None,
             goal,
             columns: 0,
             rows: 1,
@@ -200,7 +203,9 @@ impl View {
         let before = self.item().copied();
         let was_last = self.selected + 1 >= self.items().len();
         let count = self.items().len();
-        let is_longer = doc.items.len() > count && before.is_some();
+        let shown = Some((self.detail, self.branch));
+        let is_longer = doc.items.len() > count && self.shown == shown;
+        self.shown = shown;
         let was_end = self.doc.as_ref().is_some_and(|doc| doc.is_end);
         self.doc = Some(doc);
         self.problem = None;
@@ -209,9 +214,9 @@ impl View {
             self.selected = self.nearest(before.at);
         }
         match self.goal {
-            Goal::End => self.to_end(),
-            Goal::Entry(number) => self.to_number(number),
-            Goal::Here if self.is_following && was_last => self.to_end(),
+            Goal::End => self.go_to_end(),
+            Goal::Entry(number) => self.go_to_number(number),
+            Goal::Here if self.is_following && was_last => self.go_to_end(),
             Goal::Here if is_longer && !was_end => self.news += self.items().len() - count,
             Goal::Here => {}
         }
@@ -226,11 +231,11 @@ impl View {
         exact.or_else(before).unwrap_or(0)
     }
 
-    fn to_number(&mut self, number: u32) {
+    fn go_to_number(&mut self, number: u32) {
         // Of an end the numbers are not known; the whole follows.
         let numbered = |item: &Item| item.number.is_some_and(|n| n <= number);
         if self.items().iter().all(|item| item.number.is_none()) {
-            return self.to_end();
+            return self.go_to_end();
         }
         let found = self.items().iter().rposition(numbered).unwrap_or(0);
         self.goal = Goal::Here;
@@ -243,7 +248,7 @@ impl View {
     }
 
     /// To the last record.
-    pub fn to_end(&mut self) {
+    pub fn go_to_end(&mut self) {
         self.selected = self.items().len().saturating_sub(1);
         self.row = self.rows;
         self.news = 0;
@@ -353,12 +358,13 @@ impl View {
         if stamp.serial != self.doc.as_ref().map_or(0, |doc| doc.serial) {
             return;
         }
+        self.asked.remove(&(item.at, stamp));
         self.painted.insert(item.at, Painted { stamp, lines });
         if self.find.reveal == Some(item.at) && index == self.selected {
             self.reveal(stamp.is_open);
         }
         match self.goal {
-            Goal::End => self.to_end(),
+            Goal::End => self.go_to_end(),
             _ => self.settle(),
         }
     }
@@ -473,7 +479,7 @@ impl View {
         all
     }
 
-    /// What has to be painted, each record once: those on the screen, and as many around it.
+    /// What has to be painted and was not asked for yet: the records on the screen, and as many around it.
     pub fn wants(&mut self) -> Vec<(usize, Stamp)> {
         let Some(serial) = self.doc.as_ref().map(|doc| doc.serial) else { return Vec::new() };
         let seen = self.layout();

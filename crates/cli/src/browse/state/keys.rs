@@ -217,7 +217,7 @@ impl State {
             KeyCode::Char('E') => return self.seek(false, |item| item.is_error, "error"),
             KeyCode::Char('o') | KeyCode::Enter => view.toggle(),
             KeyCode::Char('O') => view.toggle_turn(),
-            KeyCode::Char('G') | KeyCode::End => view.to_end(),
+            KeyCode::Char('G') | KeyCode::End => view.go_to_end(),
             KeyCode::Home => view.jump(0),
             KeyCode::Char('g') if self.last_key == Some('g') => view.jump(0),
             KeyCode::Char(level @ '1'..='5') => return self.level(level),
@@ -263,7 +263,7 @@ impl State {
             '.' => {
                 view.is_following = !view.is_following;
                 if view.is_following {
-                    view.to_end();
+                    view.go_to_end();
                 }
             }
             _ => {}

@@ -90,9 +90,11 @@ fn scrolling_moves_lines_and_chooses_what_is_seen() {
     view.toggle();
     paint_all(&mut view, 3);
     view.jump(49);
+    assert_eq!(seen(&view), "[49]@0");
+    view.scroll(5);
+    assert_eq!(seen(&view), "[49]@-5");
+    view.scroll(100);
     assert_eq!(seen(&view), "[49]@-13", "its end is as far as it goes");
-    view.scroll(-5);
-    assert_eq!(seen(&view), "[49]@-8");
 }
 
 #[test]
@@ -112,7 +114,7 @@ fn what_is_read_on_keeps_the_place() {
     view.take(doc(2, 30));
     paint_all(&mut view, 3);
     assert_eq!((view.item().copied(), view.news), (before, 10));
-    view.to_end();
+    view.go_to_end();
     assert_eq!((view.selected, view.news), (29, 0));
     view.is_following = true;
     view.take(doc(3, 31));
