@@ -2,13 +2,10 @@
 //! puts larger and larger things into them: after a file of a gigabyte half of what a sync held
 //! was such room that nobody used.
 
-/// Things of this size and above are given back to the system when they are freed.
-const LARGE: i32 = 1 << 20;
-
 /// As many heaps as cores, with small things in them.
 pub fn bound() {
     let cores = std::thread::available_parallelism().map_or(2, usize::from);
-    glibc::set(cores, LARGE);
+    glibc::set(cores);
 }
 
 /// Gives back to the system what is not used.
@@ -19,12 +16,19 @@ pub fn give_back() {
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[expect(unsafe_code, reason = "the allocator has no other door")]
 mod glibc {
-    pub fn set(heaps: usize, large: i32) {
+    /// Things of this size and above are given back to the system when they are freed.
+    const LARGE: i32 = 1 << 20;
+    /// So much at the end of a heap is kept: giving it back at each chance costs more than it
+    /// saves.
+    const SPARE: i32 = 4 << 20;
+
+    pub fn set(heaps: usize) {
         let heaps = i32::try_from(heaps).unwrap_or(i32::MAX);
         // SAFETY: takes two numbers and answers with one.
         unsafe {
             libc::mallopt(libc::M_ARENA_MAX, heaps);
-            libc::mallopt(libc::M_MMAP_THRESHOLD, large);
+            libc::mallopt(libc::M_MMAP_THRESHOLD, LARGE);
+            libc::mallopt(libc::M_TRIM_THRESHOLD, SPARE);
         }
     }
 
@@ -36,7 +40,7 @@ mod glibc {
 
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 mod glibc {
-    pub fn set(_: usize, _: i32) {}
+    pub fn set(_: usize) {}
 
     pub fn trim() {}
 }

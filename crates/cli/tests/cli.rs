@@ -22,7 +22,7 @@ mod cli {
     mod hostile;
     mod install;
     // What a store says, as the tests of the store itself tell it.
-    #[allow(dead_code)]
+    #[expect(dead_code, reason = "the tests of the store use more of it")]
     #[path = "../../../store/tests/sync/kit.rs"]
     mod kit;
     mod learn;

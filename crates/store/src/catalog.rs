@@ -20,7 +20,7 @@ use transcript::id::SessionId;
 use transcript::session::{Builder, STATE_VERSION};
 use transcript::time::Time;
 use transcript::usage::{self, Claims, Packed};
-use zstd::zstd_safe::{DCtx, ResetDirective};
+use zstd::zstd_safe::{CCtx, DCtx, ResetDirective};
 
 use crate::archive::{connect_read, is_out_of_room};
 
@@ -374,26 +374,32 @@ impl Catalog {
 
 /// What `write` writes, compressed. It is never whole in memory: of a long file it is as long as
 /// what is known of the file.
-pub fn packed(write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) -> Vec<u8> {
-    packed_to(Vec::new(), write).expect("memory takes everything")
+pub fn packed(
+    context: &mut CCtx<'static>,
+    write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>,
+) -> Vec<u8> {
+    packed_to(context, Vec::new(), write).expect("memory takes everything")
 }
 
+/// The context is used again from one to the next: it is larger than what most of them hold.
 fn packed_to<W: io::Write>(
+    context: &mut CCtx<'static>,
     out: W,
     write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>,
 ) -> io::Result<W> {
-    let mut out = BufWriter::new(zstd::Encoder::new(out, 3)?);
+    let mut out = BufWriter::new(zstd::Encoder::with_context(out, context));
     write(&mut out)?;
     out.into_inner().map_err(io::IntoInnerError::into_error)?.finish()
 }
 
 /// As [`packed`], given away in parts for [`Writer::state`]; gives how many.
 pub fn packed_parts(
+    context: &mut CCtx<'static>,
     write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>,
     give: impl FnMut(usize, Vec<u8>),
 ) -> usize {
     let parts = Parts { held: Vec::new(), given: 0, give };
-    let mut parts = packed_to(parts, write).expect("parts take everything");
+    let mut parts = packed_to(context, parts, write).expect("parts take everything");
     parts.give();
     parts.given
 }

@@ -161,7 +161,11 @@ impl Session {
     }
 
     fn other_ids(&self, foreign: bool) -> Vec<(SessionId, usize)> {
-        let mut counts = vec![0; self.facts.sessions.iter().len()];
+        let ids = self.facts.sessions.iter();
+        if ids.len() < 2 && self.own != NONE {
+            return Vec::new();
+        }
+        let mut counts = vec![0; ids.len()];
         let other = |n: &&Node| {
             n.kind.is_chain()
                 && n.session != NONE
@@ -171,7 +175,7 @@ impl Session {
         for node in self.facts.nodes.iter().filter(other) {
             counts[node.session as usize] += 1;
         }
-        let ids = self.facts.sessions.iter().map(SessionId::new).zip(counts);
+        let ids = ids.map(SessionId::new).zip(counts);
         ids.filter(|(_, count)| *count > 0).collect()
     }
 

@@ -106,7 +106,7 @@ fn without_a_store_it_says_how_to_make_one() {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(dead_code)]
+#[expect(dead_code, reason = "all fields are decoded, not all compared")]
 struct Status {
     r#type: String,
     folder: String,
@@ -139,7 +139,7 @@ fn the_status_counts() {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(dead_code)]
+#[expect(dead_code, reason = "all fields are decoded, not all compared")]
 struct Compacted {
     r#type: String,
     bytes_before: u64,
@@ -151,7 +151,7 @@ struct Compacted {
 
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
-#[allow(dead_code)]
+#[expect(dead_code, reason = "all fields are decoded, not all compared")]
 enum Check {
     ArchiveDamage {
         detail: String,
@@ -208,7 +208,7 @@ fn a_flipped_byte_is_found() {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(dead_code)]
+#[expect(dead_code, reason = "all fields are decoded, not all compared")]
 struct Archived {
     r#type: String,
     session: String,
@@ -241,7 +241,7 @@ fn sessions_that_are_only_in_the_store() {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(dead_code)]
+#[expect(dead_code, reason = "all fields are decoded, not all compared")]
 struct Restored {
     r#type: String,
     session: String,
@@ -332,7 +332,7 @@ fn a_live_session_is_left_alone() {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(dead_code)]
+#[expect(dead_code, reason = "all fields are decoded, not all compared")]
 struct Expiring {
     r#type: String,
     session: String,
@@ -380,7 +380,7 @@ fn sessions_that_will_be_deleted() {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(dead_code)]
+#[expect(dead_code, reason = "all fields are decoded, not all compared")]
 struct Found {
     r#type: String,
     session: String,
@@ -404,7 +404,7 @@ struct File {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(dead_code)]
+#[expect(dead_code, reason = "all fields are decoded, not all compared")]
 struct Commit {
     hash: String,
     branch: Option<String>,
@@ -415,7 +415,7 @@ struct Commit {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(dead_code)]
+#[expect(dead_code, reason = "all fields are decoded, not all compared")]
 struct Pr {
     number: Option<u64>,
     repository: Option<String>,
@@ -464,7 +464,7 @@ fn who_made_a_commit_and_a_pull_request() {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(dead_code)]
+#[expect(dead_code, reason = "all fields are decoded, not all compared")]
 pub struct Related {
     pub r#type: String,
     pub session: String,

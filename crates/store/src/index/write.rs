@@ -26,7 +26,7 @@ impl WriterOptions {
 
 impl Default for WriterOptions {
     fn default() -> Self {
-        Self { threads: 2, bytes_per_thread: 15_000_000 }
+        Self { threads: 2, bytes_per_thread: 25_000_000 }
     }
 }
 

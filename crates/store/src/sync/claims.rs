@@ -4,6 +4,7 @@
 use hashbrown::HashMap;
 use transcript::layout::classify;
 use transcript::usage::Claims;
+use zstd::zstd_safe::CCtx;
 
 use super::SyncError;
 use crate::archive::{Archive, ArchiveError, FileId, FileRow, path_of};
@@ -20,13 +21,15 @@ pub(super) fn update(
     let is_transcript = |file: &FileId| {
         files.get(file).is_some_and(|row| classify(&path_of(&row.rel)).is_transcript())
     };
+    let mut context = CCtx::create();
     for (file, generation, size) in archive.lives()? {
         if claimed.get(&generation.0) == Some(&size) || !is_transcript(&file) {
             continue;
         }
         let failed = |source| ArchiveError::Io { path: archive.path().to_path_buf(), source };
         let claims = Claims::read(archive.content(generation)).map_err(failed)?;
-        write.claims(file.0, generation.0, size, &packed(|out| claims.save(out)))?;
+        let data = packed(&mut context, |out| claims.save(out));
+        write.claims(file.0, generation.0, size, &data)?;
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! What the archive has and the catalog has not: read, remembered and indexed.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -12,9 +13,10 @@ use transcript::line::LineReader;
 use transcript::session::{Node, Options};
 use transcript::time::Time;
 use transcript::usage;
+use zstd::zstd_safe::CCtx;
 
 use super::{Patience, Report, SyncError, Walked, Watch};
-use crate::archive::{Archive, ArchiveError, FileRow, Stat};
+use crate::archive::{Archive, ArchiveError, FileRow, PACK_SIZE, Stat};
 use crate::catalog::{self, Catalog, Places, Shape, Transcript};
 use crate::folder::Store;
 use crate::index::{Doc, Index, IndexState, IndexWriter, WriterOptions};
@@ -51,6 +53,9 @@ const PARCEL: usize = 1 << 20;
 /// What has been read is written after so many bytes.
 const COMMIT: u64 = 256 << 20;
 
+/// Files with more than this are read before all others.
+const LARGE: u64 = 64 << 20;
+
 /// Reads what the catalog does not know, and joins all sessions if anything has changed.
 pub(super) fn derive(
     store: &Store,
@@ -67,8 +72,12 @@ pub(super) fn derive(
         catalog.files()?.into_iter().map(|row| (row.id, row)).collect();
     let mut todo: Vec<Todo> =
         rows.iter().filter_map(|row| Todo::of(row, &known, indexed)).collect();
-    // The largest first: one that is begun last is read by one thread while the others wait.
-    todo.sort_by_key(|todo| std::cmp::Reverse(todo.row.size - todo.from()));
+    // Large ones first: one that is begun last is read by one thread while the others wait. The
+    // others as they were kept: neighbours share a pack, and it is unpacked once for them.
+    todo.sort_by_key(|todo| {
+        let new = todo.row.size - todo.from();
+        std::cmp::Reverse(if new < LARGE { 0 } else { new })
+    });
     let from = state_of(rows);
     if todo.is_empty() && catalog.joined()? == from {
         return Ok(());
@@ -186,12 +195,14 @@ fn read_all(
 ) -> Result<(), SyncError> {
     let next = AtomicUsize::new(0);
     let threads = rayon::current_num_threads().min(todo.len()).max(1);
+    let runs = runs(todo, threads);
     std::thread::scope(|scope| {
         let (say, hear) = mpsc::sync_channel::<Said>(4);
         for _ in 0..threads {
-            let (say, next) = (say.clone(), &next);
+            let (say, next, runs) = (say.clone(), &next, &runs);
             scope.spawn(move || {
-                if let Err(error) = worker(store, archive, todo, next, &say, watch) {
+                let ask = || runs.get(next.fetch_add(1, Ordering::Relaxed)).cloned();
+                if let Err(error) = worker(store, archive, todo, ask, &say, watch) {
                     // Nobody listens any more if another one failed first.
                     let _ = say.send(Said::Failed(error));
                 }
@@ -274,30 +285,56 @@ fn worker(
     store: &Store,
     archive: &Path,
     todo: &[Todo],
-    next: &AtomicUsize,
+    ask: impl Fn() -> Option<Range<usize>>,
     say: &mpsc::SyncSender<Said>,
     watch: &dyn Watch,
 ) -> Result<(), SyncError> {
     let archive = Archive::open(archive, crate::archive::Access::Read)?;
     let catalog = Catalog::open(store.folder())?;
-    loop {
-        let at = next.fetch_add(1, Ordering::Relaxed);
-        let Some(todo) = todo.get(at) else { return Ok(()) };
-        let read = match todo.read_as {
-            Some(_) => Some(Box::new(read(&archive, &catalog, todo, say, watch)?)),
-            None => None,
-        };
-        if say.send(Said::Done(at, read)).is_err() {
-            return Ok(());
+    let mut context = CCtx::create();
+    while let Some(run) = ask() {
+        for at in run {
+            let read = match todo[at].read_as {
+                Some(_) => {
+                    let from = (&archive, &catalog);
+                    Some(Box::new(read(from, &todo[at], &mut context, say, watch)?))
+                }
+                None => None,
+            };
+            if say.send(Said::Done(at, read)).is_err() {
+                return Ok(());
+            }
         }
     }
+    Ok(())
+}
+
+/// Neighbours that one thread reads, some packs of them at once: each thread unpacks for itself.
+fn runs(todo: &[Todo], threads: usize) -> Vec<Range<usize>> {
+    const PACKS: u64 = 4 * PACK_SIZE as u64;
+    let new = |todo: &Todo| todo.row.size - todo.from();
+    let all: u64 = todo.iter().map(new).sum();
+    let most = PACKS.min(all / (4 * threads as u64));
+    let mut runs: Vec<Range<usize>> = Vec::new();
+    let mut bytes = 0;
+    for (at, todo) in todo.iter().enumerate() {
+        match runs.last_mut() {
+            Some(run) if bytes < most => run.end = at + 1,
+            _ => {
+                runs.push(at..at + 1);
+                bytes = 0;
+            }
+        }
+        bytes += new(todo);
+    }
+    runs
 }
 
 /// Reads what is new of a transcript.
 fn read(
-    archive: &Archive,
-    catalog: &Catalog,
+    (archive, catalog): (&Archive, &Catalog),
     todo: &Todo,
+    context: &mut CCtx<'static>,
     say: &mpsc::SyncSender<Said>,
     watch: &dyn Watch,
 ) -> Result<Transcript, SyncError> {
@@ -347,10 +384,10 @@ fn read(
     // One after the other: of a file of gigabytes each is large.
     let claims = {
         let claims = claims;
-        catalog::packed(|out| claims.save(out))
+        catalog::packed(context, |out| claims.save(out))
     };
     let give = |part, data| drop(say.send(Said::State(file, part, data)));
-    let parts = catalog::packed_parts(|out| builder.save(out), give);
+    let parts = catalog::packed_parts(context, |out| builder.save(out), give);
     let found = found(&rel, todo.row.size);
     let session = builder.finish(&Options { stem: found.stem(), copies: None });
     let (touches, commits, prs) = catalog::rows(&session);

@@ -78,12 +78,20 @@ impl Facts {
             removed += u64::from(touch.removed);
         }
         let owned = |i: &usize| session.counts(*i);
-        let nodes = session.nodes();
+        let (mut entries, mut talk, mut abandoned_prompts) = (0, 0, 0);
+        for (i, node) in session.nodes().iter().enumerate().filter(|(i, _)| owned(i)) {
+            entries += 1;
+            talk += usize::from(is_said(node));
+            abandoned_prompts += usize::from(
+                session.state(i) == State::Abandoned
+                    && matches!(node.role, Role::Prompt | Role::Queued),
+            );
+        }
         let turns = session.turns().iter().filter(|t| session.counts(t.prompt)).count();
         let rewinds = |b: &&crate::session::Branch| b.kind == ForkKind::Rewind && owned(&b.head);
         Self {
-            entries: (0..nodes.len()).filter(owned).count(),
-            talk: (0..nodes.len()).filter(|&i| is_said(&nodes[i]) && owned(&i)).count(),
+            entries,
+            talk,
             turns,
             calls: session.own_calls().count(),
             errors: session.errors().len(),
@@ -92,10 +100,7 @@ impl Facts {
             removed,
             segments: session.own_segments(),
             rewinds: session.branches().iter().filter(rewinds).count(),
-            abandoned_prompts: (0..nodes.len())
-                .filter(|&i| session.state(i) == State::Abandoned && owned(&i))
-                .filter(|&i| matches!(nodes[i].role, Role::Prompt | Role::Queued))
-                .count(),
+            abandoned_prompts,
             first: session.first_time(),
             last: session.last_time(),
             cwd: session.cwd().map(Into::into),

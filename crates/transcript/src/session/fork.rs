@@ -258,10 +258,18 @@ impl<'a> Judge<'a> {
 
     /// All forks, and a verdict on each node that is not on the way but beside another.
     fn all(&self) -> (Vec<Fork>, Vec<Option<ForkKind>>) {
-        let mut groups: Vec<(u32, u32)> = (0..self.facts.nodes.len() as u32)
+        let stand: Vec<(u32, u32)> = (0..self.facts.nodes.len() as u32)
             .filter(|&i| self.stands_at_fork(i as usize))
             .map(|i| (self.talk_above[i as usize], i))
             .collect();
+        let mut beside = vec![0u8; self.facts.nodes.len() + 1];
+        let place = |above: u32| if above == NONE { 0 } else { above as usize + 1 };
+        for &(above, _) in &stand {
+            let count = &mut beside[place(above)];
+            *count = count.saturating_add(1);
+        }
+        let mut groups: Vec<(u32, u32)> =
+            stand.into_iter().filter(|&(above, _)| beside[place(above)] > 1).collect();
         groups.sort_unstable();
         let mut verdicts = vec![None; self.facts.nodes.len()];
         let mut forks = Vec::new();
@@ -269,7 +277,7 @@ impl<'a> Judge<'a> {
         let beside = |c: &(u32, u32)| self.way[c.1 as usize].is_none();
         let off_way = |g: &[(u32, u32)]| g.iter().any(beside);
         let groups = groups.chunk_by(|a, b| a.0 == b.0);
-        for group in groups.filter(|g| g.len() > 1 && off_way(g)) {
+        for group in groups.filter(|g| off_way(g)) {
             forks.push(self.fork(group, &mut verdicts));
         }
         (forks, verdicts)

@@ -151,33 +151,31 @@ impl Tree {
     }
 
     /// Parents as written; compactions and orphans hang on the talk before them.
-    fn link(&mut self, facts: &mut Builder) {
-        let mut starts: HashMap<u32, Option<u32>> = HashMap::new();
+    fn link(&mut self, facts: &Builder) {
+        let mut given: HashMap<u32, Option<u32>> = HashMap::new();
+        for compaction in facts.compactions.iter().filter(|c| c.is_boundary) {
+            given.insert(compaction.summary, Some(compaction.node));
+        }
         for compaction in &facts.compactions {
             let logical = compaction.logical_parent.and_then(|k| facts.node_of(k));
-            starts.insert(compaction.node, logical.filter(|&p| p != compaction.node));
+            given.insert(compaction.node, logical.filter(|&p| p != compaction.node));
         }
-        let summaries: HashMap<u32, u32> = facts
-            .compactions
-            .iter()
-            .filter(|c| c.is_boundary && c.summary != NONE)
-            .map(|c| (c.summary, c.node))
-            .collect();
+        let mut given: Vec<(u32, Option<u32>)> = given.into_iter().collect();
+        given.sort_unstable_by_key(|&(node, _)| node);
+        let mut given = given.into_iter().peekable();
         let mut before = NONE;
         for index in 0..facts.nodes.len() {
-            let node = facts.nodes[index];
+            let node = &facts.nodes[index];
             let mut up = if node.has(flag::REPEAT) { NONE } else { node.parent };
-            if let Some(logical) = starts.get(&(index as u32)) {
-                up = logical.unwrap_or(before);
-            } else if let Some(&boundary) = summaries.get(&(index as u32)) {
-                up = boundary;
-            } else if self.is_main(&node)
-                && (node.is_orphan() || hangs_on_old_caveat(&facts.nodes, &node, before))
+            if let Some((_, above)) = given.next_if(|&(at, _)| at == index as u32) {
+                up = above.unwrap_or(before);
+            } else if self.is_main(node)
+                && (node.is_orphan() || hangs_on_old_caveat(&facts.nodes, node, before))
             {
                 up = before;
             }
             self.up.push(up);
-            if node.kind.is_talk() && self.is_main(&node) {
+            if node.kind.is_talk() && self.is_main(node) {
                 before = index as u32;
             }
         }
@@ -429,36 +427,21 @@ impl Builder {
     }
 }
 
-/// Parents before children, roots and siblings in file order.
+/// The order of the file, but what is above a node before it.
 fn order(up: &[u32]) -> Vec<u32> {
-    let (first, next) = children(up);
     let mut order = Vec::with_capacity(up.len());
-    let mut stack: Vec<u32> = Vec::new();
-    for root in (0..up.len() as u32).filter(|&i| up[i as usize] == NONE) {
-        stack.push(root);
-        while let Some(at) = stack.pop() {
-            order.push(at);
-            let mut child = first[at as usize];
-            while child != NONE {
-                stack.push(child);
-                child = next[child as usize];
-            }
+    let mut is_placed = vec![false; up.len()];
+    let mut above = Vec::new();
+    for start in 0..up.len() as u32 {
+        let mut at = start;
+        while at != NONE && !is_placed[at as usize] {
+            is_placed[at as usize] = true;
+            above.push(at);
+            at = up[at as usize];
         }
+        order.extend(above.drain(..).rev());
     }
     order
-}
-
-/// First child and next sibling of each node, latest first.
-fn children(up: &[u32]) -> (Vec<u32>, Vec<u32>) {
-    let (mut first, mut next) = (vec![NONE; up.len()], vec![NONE; up.len()]);
-    for index in 0..up.len() {
-        let parent = up[index];
-        if parent != NONE {
-            next[index] = first[parent as usize];
-            first[parent as usize] = index as u32;
-        }
-    }
-    (first, next)
 }
 
 /// The root of a set of nodes that hang together.
