@@ -21,9 +21,10 @@ mod text;
 mod view;
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
+use std::time::Duration;
 
 use anstream::ColorChoice;
 use ratatui::crossterm::event::{self, Event};
@@ -38,6 +39,9 @@ use crate::run::Run;
 use crate::serve::Desk;
 
 pub use self::screen::is_there;
+
+/// How long the drawing of a few rows may wait for whoever listens.
+const TURN: Duration = Duration::from_millis(100);
 
 /// The flags of the browser.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -94,7 +98,7 @@ struct Hands {
 }
 
 impl Hands {
-    fn new(desk: &Arc<Desk>, store: &std::path::Path, run: &Run, say: &Sender<Msg>) -> Self {
+    fn new(desk: &Arc<Desk>, store: &Path, run: &Run, screen: &Screen, say: &Sender<Msg>) -> Self {
         let (reading, requests) = mpsc::channel();
         let reader = Reading::new(desk.clone(), run.clock.clone(), run.redact, reading.clone());
         let (searching, searches) = mpsc::channel();
@@ -102,17 +106,25 @@ impl Hands {
         let told = [say.clone(), say.clone(), say.clone(), say.clone()];
         let [rows, read, found, keys] = told;
         let (shelf, finder) = (desk.clone(), desk.clone());
+        let is_inline = screen.is_inline();
         std::thread::spawn(move || shelf::tell(&shelf, &rows));
         std::thread::spawn(move || reader.run(&requests, &read));
         std::thread::spawn(move || search::run(&finder, &searches, &found));
-        std::thread::spawn(move || listen(&keys));
+        std::thread::spawn(move || listen(&keys, is_inline));
         Self { reading, searching, deeds }
     }
 }
 
-/// Tells what is typed and clicked, until nobody listens any more.
-fn listen(say: &Sender<Msg>) {
-    while let Ok(event) = event::read() {
+/// Tells what is typed and clicked, until nobody listens any more. Inline, whoever draws asks the
+/// terminal for its cursor, and has to come to word between two events.
+fn listen(say: &Sender<Msg>, is_inline: bool) {
+    loop {
+        match is_inline.then(|| event::poll(TURN)) {
+            None | Some(Ok(true)) => {}
+            Some(Ok(false)) => continue,
+            Some(Err(_)) => return,
+        }
+        let Ok(event) = event::read() else { return };
         let msg = match event {
             Event::Key(key) => Msg::Key(key),
             Event::Mouse(mouse) => Msg::Mouse(mouse),
@@ -131,11 +143,11 @@ fn go(
     mut state: State,
     screen: &mut Screen,
     desk: &Arc<Desk>,
-    store: &std::path::Path,
+    store: &Path,
     run: &Run,
 ) -> Result<Parting, CliError> {
     let (say, messages) = mpsc::channel();
-    let hands = Hands::new(desk, store, run, &say);
+    let hands = Hands::new(desk, store, run, screen, &say);
     screen.draw(&state)?;
     while let Some(first) = next(&messages) {
         // What has come meanwhile is drawn with it.
@@ -207,7 +219,7 @@ fn resume(run: &mut Run, id: &str, folder: Option<&str>) -> Result<Answer, CliEr
     use std::os::unix::process::CommandExt;
     let mut command = std::process::Command::new("claude");
     command.args(["--resume", id]);
-    if let Some(folder) = folder.filter(|folder| std::path::Path::new(folder).is_dir()) {
+    if let Some(folder) = folder.filter(|folder| Path::new(folder).is_dir()) {
         command.current_dir(folder);
     }
     let error = command.exec();

@@ -1,6 +1,8 @@
 //! The terminal: taken when the browser begins, given back when it ends, also by a panic.
 
 use std::io::{self, IsTerminal, Write};
+#[cfg(unix)]
+use std::os::fd::OwnedFd;
 
 use anstream::{AutoStream, ColorChoice};
 use base64::Engine;
@@ -10,7 +12,9 @@ use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{
     DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture,
 };
-use ratatui::crossterm::terminal::{self, EnterAlternateScreen, LeaveAlternateScreen};
+use ratatui::crossterm::terminal::{
+    self, Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen,
+};
 use ratatui::crossterm::{cursor, execute};
 use ratatui::layout::{Position, Rect};
 use ratatui::{Terminal, TerminalOptions, Viewport};
@@ -34,6 +38,7 @@ pub struct Use {
 pub struct Screen {
     terminal: Terminal<CrosstermBackend<Tty>>,
     is_inline: bool,
+    answers: Answers,
 }
 
 /// Where is drawn: standard output stays free for the answer if it is no terminal.
@@ -65,6 +70,46 @@ impl Write for Tty {
     }
 }
 
+/// Where standard output went before the browser began. Terminals are asked where their cursor is
+/// by standard output only, so that has to be the terminal meanwhile.
+#[cfg(unix)]
+struct Answers(Option<OwnedFd>);
+
+#[cfg(unix)]
+impl Answers {
+    fn set_aside() -> io::Result<Self> {
+        if io::stdout().is_terminal() {
+            return Ok(Self(None));
+        }
+        let kept = rustix::io::dup(io::stdout())?;
+        rustix::stdio::dup2_stdout(io::stderr())?;
+        Ok(Self(Some(kept)))
+    }
+
+    fn put_back(self) -> io::Result<()> {
+        io::stdout().flush()?;
+        if let Some(kept) = self.0 {
+            rustix::stdio::dup2_stdout(kept)?;
+        }
+        Ok(())
+    }
+}
+
+/// Elsewhere the terminal itself is asked.
+#[cfg(not(unix))]
+struct Answers;
+
+#[cfg(not(unix))]
+impl Answers {
+    fn set_aside() -> io::Result<Self> {
+        Ok(Self)
+    }
+
+    fn put_back(self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// Whether there is a terminal to draw on and to type at.
 pub fn is_there() -> bool {
     io::stdin().is_terminal() && (io::stdout().is_terminal() || io::stderr().is_terminal())
@@ -85,6 +130,7 @@ impl Screen {
     pub fn take(how: Use) -> io::Result<Self> {
         give_back_on_panic(how);
         terminal::enable_raw_mode()?;
+        let answers = Answers::set_aside()?;
         let mut tty = Tty::find();
         execute!(tty, EnableBracketedPaste)?;
         if how.inline.is_none() {
@@ -100,12 +146,18 @@ impl Screen {
         let terminal =
             Terminal::with_options(CrosstermBackend::new(tty), TerminalOptions { viewport });
         match terminal {
-            Ok(terminal) => Ok(Self { terminal, is_inline: how.inline.is_some() }),
+            Ok(terminal) => Ok(Self { terminal, is_inline: how.inline.is_some(), answers }),
             Err(error) => {
                 give_back(how)?;
+                answers.put_back()?;
                 Err(error)
             }
         }
+    }
+
+    /// Whether only some rows are ours.
+    pub fn is_inline(&self) -> bool {
+        self.is_inline
     }
 
     /// Columns and rows.
@@ -157,9 +209,14 @@ impl Screen {
     /// Gives the terminal back.
     pub fn leave(mut self, how: Use) -> io::Result<()> {
         if self.is_inline {
-            self.terminal.clear()?;
+            let start = self.terminal.get_frame().area().as_position();
+            self.terminal.set_cursor_position(start)?;
+            execute!(self.terminal.backend_mut(), Clear(ClearType::FromCursorDown))?;
         }
-        give_back(how)
+        // Its end shows the cursor again, which is no part of the answer.
+        drop(self.terminal);
+        give_back(how)?;
+        self.answers.put_back()
     }
 }
 

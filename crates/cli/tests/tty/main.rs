@@ -63,9 +63,12 @@ fn a_walk_through_the_browser() {
     tmux.text("q").expect("typed");
     wait(&tmux, "type to filter");
     tmux.keys(&["Escape"]).expect("pressed");
-    // The screen is as it was, with the shell's own line.
-    let after = wait(&tmux, "--claude-dir");
-    assert!(!after.contains("type to filter"), "{after}");
+    // The screen is the shell's again, which takes commands and shows what is typed.
+    tmux.wait(|s| s.trim_end().ends_with('$') && !s.contains("type to filter")).expect("a shell");
+    tmux.text("echo so$((40 + 2))").expect("typed");
+    tmux.keys(&["Enter"]).expect("pressed");
+    let after = wait(&tmux, "\nso42");
+    assert!(after.contains("$ echo so$((40 + 2))"), "{after}");
 }
 
 #[test]
@@ -73,8 +76,13 @@ fn a_session_is_picked_for_a_script() {
     let home = sample();
     let tmux = started(&home, "--pick --inline 12 > picked; cat picked | wc -c");
     wait(&tmux, "Enter pick");
-    tmux.wait(|s| !s.contains("reading")).expect("a list");
+    let list = tmux.wait(|s| !s.contains("reading")).expect("a list");
+    keep("inline", &list);
+    assert!(list.contains("--pick --inline 12"), "the shell's own lines stay: {list}");
+    tmux.resize(90, 34).expect("resized");
+    tmux.wait(|s| s.contains("Enter pick") && s.lines().any(|l| l.chars().count() == 90))
+        .expect("narrower");
     tmux.keys(&["Enter"]).expect("pressed");
     // An id and the end of its line.
-    wait(&tmux, "\n37");
+    tmux.wait(|s| s.lines().any(|line| line == "37")).expect("an id");
 }
