@@ -96,9 +96,10 @@ fn clippy() -> Outcome {
     cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
 }
 
-/// The browser that the tests of the page need, installed where that is one call.
+/// The browser and the terminal that tests drive, installed where that is one call.
 fn browser() -> Outcome {
-    let Err(why) = testkit::browser::is_there() else { return Outcome::Passed };
+    let are_there = || testkit::browser::is_there().and_then(|()| testkit::tmux::is_there());
+    let Err(why) = are_there() else { return Outcome::Passed };
     println!("{why}");
     if !is_root_on_debian() {
         return Outcome::Failed;
@@ -108,8 +109,8 @@ fn browser() -> Outcome {
         outcome_of(command.args(args).env("DEBIAN_FRONTEND", "noninteractive"))
     };
     apt(&["update"]);
-    apt(&["install", "-y", "--no-install-recommends", "chromium", "chromium-driver"]);
-    match testkit::browser::is_there() {
+    apt(&["install", "-y", "--no-install-recommends", "chromium", "chromium-driver", "tmux"]);
+    match are_there() {
         Ok(()) => Outcome::Passed,
         Err(why) => {
             println!("{why}");

@@ -3,12 +3,15 @@
 //! A command's own flags stand in its file below `commands/`. Every help ends in examples, which
 //! a test holds.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use anstream::ColorChoice;
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use report::filter::{Period, ProjectFilter};
 
+use crate::browse::BrowseArgs;
 use crate::commands;
 use crate::error::CliError;
 use crate::run::Run;
@@ -19,9 +22,9 @@ use crate::time_arg::TimeArg;
 #[command(
     name = "recount",
     version,
-    arg_required_else_help = true,
     after_help = "\
 Examples:
+  recount                       browse all sessions in the terminal
   recount list                  your sessions, last active first
   recount serve --open          all of it in the browser
   recount sync                  keep everything, also what Claude Code will delete
@@ -38,9 +41,20 @@ Exit codes: 0 found, 1 nothing found, 2 error or files that could not be read."
 )]
 pub struct Args {
     #[command(flatten)]
+    pub browse: BrowseArgs,
+    #[command(flatten)]
     pub global: Global,
     #[command(subcommand)]
-    pub command: Command,
+    pub command: Option<Command>,
+}
+
+/// The command of a line that was not typed at a terminal.
+pub fn command_of<T: Into<OsString> + Clone>(
+    line: impl IntoIterator<Item = T>,
+) -> Result<Command, clap::Error> {
+    let args = Args::try_parse_from(line)?;
+    let none = || Args::command().error(ErrorKind::MissingSubcommand, "there is no command");
+    args.command.ok_or_else(none)
 }
 
 /// Why a command line is none, in one line.
@@ -178,7 +192,6 @@ pub enum Command {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_command_line_is_sound() {

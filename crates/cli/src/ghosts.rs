@@ -25,7 +25,7 @@ impl Run {
     }
 
     /// What was typed, in all Claude folders; from the store where the history itself is gone.
-    fn typed(&mut self) -> Result<Vec<Typed>, CliError> {
+    pub fn typed(&mut self) -> Result<Vec<Typed>, CliError> {
         let mut homes = Vec::new();
         for root in self.roots()? {
             let path = root.join("history.jsonl");

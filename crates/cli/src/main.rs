@@ -4,6 +4,7 @@
 //! they are read, once; [`run::Run`] carries them to the commands.
 
 mod args;
+mod browse;
 mod commands;
 mod demo;
 mod error;
@@ -27,9 +28,11 @@ mod terminal;
 mod time_arg;
 mod wire;
 
+use std::io::Write;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser};
 use jiff::Zoned;
 
 use crate::args::Args;
@@ -39,7 +42,7 @@ use crate::terminal::format::Clock;
 
 fn main() -> ExitCode {
     memory::bound();
-    let Args { global, command } = match Args::try_parse() {
+    let Args { global, browse, command } = match Args::try_parse() {
         Ok(args) => args,
         // A hook that fails stops the person's work, also one that is written wrongly.
         Err(error) if error.use_stderr() && std::env::args().nth(1).as_deref() == Some("hook") => {
@@ -47,7 +50,23 @@ fn main() -> ExitCode {
         }
         Err(error) => error.exit(),
     };
+    let color = global.color.into();
     let mut run = Run::new(global, Environment::read(), Clock { now: Zoned::now() });
-    let result = commands::run(&command, &mut run);
+    let result = match command {
+        Some(_) if browse.is_given() => {
+            let words = "--inline, --pick and --no-mouse are for `recount` without a command";
+            Args::command().error(ErrorKind::ArgumentConflict, words).exit()
+        }
+        Some(command) => commands::run(&command, &mut run),
+        None if browse::is_there() => browse::run(&browse, color, &mut run),
+        None => return help(),
+    };
     run.finish(result)
+}
+
+/// Without a command and without a terminal there is nothing to do.
+fn help() -> ExitCode {
+    // Nobody may be reading.
+    let _ = write!(std::io::stderr(), "{}", Args::command().render_help());
+    ExitCode::from(2)
 }

@@ -31,7 +31,9 @@ use tokio::net::TcpListener;
 use self::answer::{Body, Refusal, Reply, headers};
 pub use self::desk::Desk;
 pub use self::guard::Guard;
+pub use self::open::Open;
 use self::session::Look;
+pub use self::words::{Of, Words};
 
 /// What every question is given.
 type Held = State<Arc<Desk>>;

@@ -45,12 +45,28 @@ impl OpenSession {
         id.map_or_else(|| self.sources[0].path().display().to_string(), |id| id.to_string())
     }
 
-    /// The transcript of one of its subagents.
-    pub fn agent(&self, agent: &library::Agent) -> Option<Result<(Session, Source), Problem>> {
+    /// The sessions around it; nothing for a lone file.
+    pub fn family(&self) -> Option<Family<'_>> {
         let (library, _) = self.known.as_ref()?;
+        Some(Family { library, item: self.item()? })
+    }
+}
+
+/// A session among all sessions: what its subagents are found by.
+#[derive(Clone, Copy)]
+pub struct Family<'a> {
+    /// All sessions.
+    pub library: &'a Library,
+    /// What is known of this one.
+    pub item: &'a SessionItem,
+}
+
+impl Family<'_> {
+    /// The transcript of a subagent; `None` if it has no file.
+    pub fn agent(&self, agent: &library::Agent) -> Option<Result<(Session, Source), Problem>> {
         let file = agent.file?;
-        let found = &library.cards[file].found;
-        let read = || Ok((read_session(found, library.copies_of(file))?, found.open()?));
+        let found = &self.library.cards[file].found;
+        let read = || Ok((read_session(found, self.library.copies_of(file))?, found.open()?));
         Some(read())
     }
 }

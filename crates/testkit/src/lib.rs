@@ -16,10 +16,12 @@ pub mod model;
 pub mod random;
 pub mod scribe;
 pub mod served;
+pub mod tmux;
 pub mod truth;
 
 pub use browser::Browser;
 pub use corpus::{Shape, Spec, make};
 pub use fixture::Home;
 pub use served::Served;
+pub use tmux::Tmux;
 pub use truth::Truth;

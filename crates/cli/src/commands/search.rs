@@ -7,6 +7,7 @@ use store::find::{Finder, Hit, Hits, Page, Pattern, SNIPPET, Scanned};
 use store::index::{By, Explain, Options, Rung};
 use store::query::{Place, Query};
 use store::sync::SyncError;
+use transcript::layout::{FileKind, classify};
 use transcript::time::Time;
 
 use super::short;
@@ -166,6 +167,18 @@ fn scan(
 pub fn date(text: &str, clock: &Clock) -> Option<(Time, Time)> {
     let time: TimeArg = text.parse().ok()?;
     Some((time.start(clock), time.end(clock)))
+}
+
+/// The subagent whose transcript a hit is in.
+pub fn agent_of(hit: &Hit) -> Option<String> {
+    if hit.place != Place::Subagent {
+        return None;
+    }
+    if let FileKind::Agent { agent, .. } = classify(&hit.path) {
+        return Some(agent.as_str().to_owned());
+    }
+    let stem = hit.path.file_stem()?.to_str()?;
+    stem.strip_prefix("agent-").map(str::to_owned)
 }
 
 /// The command that shows a hit.

@@ -64,7 +64,7 @@ pub fn run(args: &ServeArgs, run: &mut Run) -> Result<Answer, CliError> {
         };
         run.out.line(&url)?;
         io::Write::flush(&mut run.out)?;
-        if args.open && browse(&url).is_err() {
+        if args.open && show_page(&url).is_err() {
             run.talk.now("No browser could be started: open the address yourself");
         }
         tokio::select! {
@@ -83,7 +83,7 @@ fn token() -> io::Result<String> {
 }
 
 /// Starts the person's browser.
-fn browse(url: &str) -> io::Result<()> {
+pub fn show_page(url: &str) -> io::Result<()> {
     let program = if cfg!(target_os = "macos") {
         "open"
     } else if cfg!(windows) {

@@ -198,7 +198,7 @@ fn show(args: &ShowArgs, run: &mut Run, subject: &Subject<'_>) -> Result<Answer,
     if !json {
         above(&mut page, args, subject, stage, &nodes)?;
     }
-    let mut viewer = Viewer::new(page, talk, json, subject.open, id);
+    let mut viewer = Viewer::new(page, talk, json, subject.open.and_then(OpenSession::family), id);
     viewer.show(stage, &nodes, &left)?;
     let is_whole = args.part() == Part::Way && args.last.is_none() && args.entry.is_none();
     let elsewhere = viewer.elsewhere().filter(|_| is_whole);

@@ -1,6 +1,5 @@
 //! Questions as commands, and the lines that they print as JSON as lines of an answer.
 
-use clap::Parser;
 use report::errors::ErrorItem;
 use serde_json::Value;
 use store::catalog::{CommitRow, Deed};
@@ -13,7 +12,7 @@ use transcript::time::Time;
 use super::Refusal;
 use super::answer::{Item, Page, USUAL, cursor};
 use super::tool::{Errors, FileHistory, Recall, Search, Sessions};
-use crate::args::{Args, reason};
+use crate::args::{command_of, reason};
 use crate::commands::recall::{TURNS, filters};
 use crate::commands::{self, errors as failed};
 use crate::quote::{minute, place, said, told};
@@ -33,8 +32,8 @@ const BUDGET: std::ops::RangeInclusive<usize> = 200..=12_000;
 /// The JSON lines of a command.
 fn lines(run: &mut Run, words: Vec<String>) -> Result<Vec<Value>, Refusal> {
     let all = ["recount".to_owned()].into_iter().chain(words);
-    let args = Args::try_parse_from(all).map_err(|error| Refusal(reason(&error)))?;
-    commands::run(&args.command, run)?;
+    let command = command_of(all).map_err(|error| Refusal(reason(&error)))?;
+    commands::run(&command, run)?;
     read_lines(&run.out.take())
 }
 

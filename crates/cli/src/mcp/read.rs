@@ -62,7 +62,7 @@ pub fn read(asked: &Read, run: &mut Run) -> Result<Page, Refusal> {
             let none = || Refusal(format!("Session `{id}` has no subagent `{agent}`"));
             let item = open.item().ok_or_else(none)?;
             let agent = item.agents.iter().find(|one| one.id.as_str() == agent);
-            let read = agent.and_then(|agent| open.agent(agent)).ok_or_else(none)?;
+            let read = agent.and_then(|agent| open.family()?.agent(agent)).ok_or_else(none)?;
             let (session, source) = read.map_err(CliError::from)?;
             (session, vec![source])
         }

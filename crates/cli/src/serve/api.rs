@@ -5,12 +5,11 @@
 //! a file of this computer.
 
 use axum::extract::{Path, RawQuery, State};
-use clap::Parser;
 
 use super::answer::{Body, Refusal, Reply};
 use super::desk::Desk;
 use super::{Held, apart};
-use crate::args::{Args, reason};
+use crate::args::{command_of, reason};
 use crate::commands;
 use crate::error::Answer;
 
@@ -119,11 +118,11 @@ pub async fn answer(
 }
 
 fn ask(desk: &Desk, line: &[String]) -> Reply {
-    let args = Args::try_parse_from(line).map_err(|error| Refusal::wrong(&reason(&error)))?;
+    let command = command_of(line).map_err(|error| Refusal::wrong(&reason(&error)))?;
     // One at a time: each may read all files.
     let _alone = desk.large.lock().expect("nobody panics while holding it");
     let mut run = desk.run();
-    match commands::run(&args.command, &mut run)? {
+    match commands::run(&command, &mut run)? {
         Answer::Found | Answer::Nothing => Ok(Body::Lines(run.out.take())),
     }
 }
@@ -221,6 +220,7 @@ mod tests {
 
     #[test]
     fn every_question_is_a_command() {
+        use crate::args::Args;
         use clap::CommandFactory;
         let command = Args::command();
         for (name, _) in QUESTIONS {

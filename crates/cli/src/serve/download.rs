@@ -1,10 +1,8 @@
 //! A session as a file to hand on, as `recount export` makes it: without secrets.
 
-use clap::Parser;
-
 use super::answer::{Body, Refusal, Reply};
 use super::desk::Desk;
-use crate::args::Args;
+use crate::args::command_of;
 use crate::commands::{self, short};
 use crate::error::CliError;
 
@@ -23,9 +21,9 @@ pub fn export(desk: &Desk, id: &str, name: &str) -> Reply {
     let file = folder.path().join(format!("{}.{form}", short(id)));
     let line = ["recount".into(), "export".into(), "--to".into(), file.clone().into_os_string()];
     let line = line.into_iter().chain(["--".into(), id.into()]);
-    let args = Args::try_parse_from(line).map_err(|_| Refusal::wrong("It has no plain name"))?;
+    let command = command_of(line).map_err(|_| Refusal::wrong("It has no plain name"))?;
     let _alone = desk.large.lock().expect("nobody panics while holding it");
-    commands::run(&args.command, &mut desk.run())?;
+    commands::run(&command, &mut desk.run())?;
     let bytes = std::fs::read(&file).map_err(|error| {
         Refusal::from(CliError::Read(transcript::layout::Problem::new(&file, error)))
     })?;

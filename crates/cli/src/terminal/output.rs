@@ -69,6 +69,12 @@ impl Output {
         Self { sink: Sink::Held(Vec::new()), strip, columns: None, redacted: self.redacted }
     }
 
+    /// Holds what is written with its colours, as for a screen of so many columns.
+    pub fn painted(columns: usize, redact: bool) -> Self {
+        let redacted = redact.then(Redacted::new);
+        Self { sink: Sink::Held(Vec::new()), strip: None, columns: Some(columns), redacted }
+    }
+
     /// What was held so far.
     pub fn take(&mut self) -> Vec<u8> {
         let rest = self.redacted.as_mut().map(Redacted::rest);

@@ -34,7 +34,7 @@ fn a_wrong_word_gets_the_right_one() {
 
       tip: a similar subcommand exists: 'segments'
 
-    Usage: recount [OPTIONS] <COMMAND>
+    Usage: recount [OPTIONS] [COMMAND]
 
     For more information, try '--help'.
     ");

@@ -46,7 +46,8 @@ pub fn of(
     }
 }
 
-fn read(path: &Path, last: usize, detail: Detail) -> Result<Option<End>, CliError> {
+/// The end of a file with so many records; `None` if the file is small.
+pub fn read(path: &Path, last: usize, detail: Detail) -> Result<Option<End>, CliError> {
     let mut source = Source::open(path)?;
     let size = source.size()?;
     if size <= WHOLE_MOST {

@@ -5,6 +5,7 @@ use std::io;
 
 use anstyle::Style;
 use report::record::Detail;
+use transcript::session::Role;
 
 use crate::terminal::format::{Clock, counted};
 use crate::terminal::output::Output;
@@ -68,6 +69,20 @@ pub enum Block {
     Band,
     /// Where the next record stands; the record follows at once.
     Place,
+}
+
+impl Block {
+    /// What a record of a role ends with.
+    pub fn of(role: Role) -> Self {
+        match role {
+            Role::Prompt | Role::Queued | Role::Command | Role::Shell | Role::Teammate => {
+                Self::Prompt
+            }
+            Role::Answer | Role::Summary => Self::Answer,
+            Role::Boundary | Role::Interrupt | Role::ApiError => Self::Band,
+            _ => Self::Work,
+        }
+    }
 }
 
 /// The page.
@@ -140,6 +155,11 @@ impl<'a> Page<'a> {
         }
         self.last = Some(block);
         Ok(())
+    }
+
+    /// As if such a piece stood above.
+    pub fn follows(&mut self, block: Block) {
+        self.last = Some(block);
     }
 
     /// A rule with words in it.

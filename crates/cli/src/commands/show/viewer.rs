@@ -18,7 +18,7 @@ use super::page::{Block, Fold, Page};
 use super::{body, call};
 use crate::error::{CliError, Talk};
 use crate::read;
-use crate::sessions::OpenSession;
+use crate::sessions::Family;
 use crate::terminal::format::{self, counted, duration};
 use crate::terminal::safe;
 use crate::terminal::style::{self, paint};
@@ -28,6 +28,20 @@ use crate::wire::record::{Record as Wire, Stand};
 const PAUSE_MS: i64 = 30 * 60 * 1000;
 /// Subagents of subagents are followed so far.
 pub const DEPTH_MOST: usize = 32;
+
+/// The model that spoke last is looked for in so many entries.
+const NEAR: usize = 200;
+
+/// Entries to be shown.
+#[derive(Clone, Copy)]
+pub struct Passage<'a> {
+    /// What comes before them, which is not shown.
+    pub before: &'a [usize],
+    /// The entries.
+    pub nodes: &'a [usize],
+    /// Branches that were left.
+    pub left: &'a [Left],
+}
 
 /// What is shown, and where its lines come from.
 #[derive(Clone, Copy)]
@@ -63,9 +77,11 @@ pub struct Viewer<'a> {
     pub hidden: Hidden,
     /// How many records were shown.
     pub shown: usize,
+    /// How to see what is folded, where that is not a flag.
+    pub unfold: Option<&'static str>,
     talk: &'a mut Talk,
     json: bool,
-    open: Option<&'a OpenSession>,
+    family: Option<Family<'a>>,
     session_id: Option<String>,
     /// The subagents that each call started, by index.
     started: HashMap<Key, Vec<usize>>,
@@ -73,15 +89,15 @@ pub struct Viewer<'a> {
 }
 
 impl<'a> Viewer<'a> {
-    /// A viewer of a session that was named; without `open` no subagents are known.
+    /// A viewer of a session; without its family no subagents are known.
     pub fn new(
         page: Page<'a>,
         talk: &'a mut Talk,
         json: bool,
-        open: Option<&'a OpenSession>,
+        family: Option<Family<'a>>,
         session_id: Option<String>,
     ) -> Self {
-        let agents = agents(open);
+        let agents = agents(family);
         let mut started: HashMap<Key, Vec<usize>> = HashMap::new();
         for (at, agent) in agents.iter().enumerate().filter(|(_, a)| a.file.is_some()) {
             if let Some(call) = agent.call.filter(|_| agent.internal.is_none()) {
@@ -90,7 +106,8 @@ impl<'a> Viewer<'a> {
         }
         let placed = vec![false; agents.len()];
         let hidden = Hidden::default();
-        Self { page, hidden, shown: 0, talk, json, open, session_id, started, placed }
+        let unfold = None;
+        Self { page, hidden, shown: 0, unfold, talk, json, family, session_id, started, placed }
     }
 
     /// Shows these entries of a session.
@@ -100,9 +117,22 @@ impl<'a> Viewer<'a> {
         nodes: &[usize],
         left: &[Left],
     ) -> Result<(), CliError> {
-        let links = Links::of(stage.opened);
-        let mut flow = Flow::new(left);
-        for &node in nodes {
+        let passage = Passage { before: &[], nodes, left };
+        let flow = self.passage(stage, &Links::of(stage.opened), passage)?;
+        self.end(flow)
+    }
+
+    /// Shows entries as they are shown after those before them; what stands between them and what
+    /// follows is left to [`Viewer::end`].
+    pub fn passage<'p>(
+        &mut self,
+        stage: Stage<'_>,
+        links: &Links,
+        passage: Passage<'p>,
+    ) -> Result<Flow<'p>, CliError> {
+        let mut flow = Flow::new(passage.left);
+        flow.catch_up(&mut self.page, stage.opened, passage.before);
+        for &node in passage.nodes {
             flow.reach(&self.page, stage.opened.session(), node);
             if stage.opened.detail(node) > self.page.look.detail {
                 self.hidden.add(stage.opened, node);
@@ -110,7 +140,7 @@ impl<'a> Viewer<'a> {
                 match stage.opened.record(node) {
                     Ok(Some(mut record)) => {
                         self.page.out().cover(&mut record);
-                        self.record(stage, &record, &links, &mut flow)?;
+                        self.record(stage, &record, links, &mut flow)?;
                     }
                     Ok(None) => {}
                     Err(problem) => self.talk.skip(problem),
@@ -118,10 +148,12 @@ impl<'a> Viewer<'a> {
             }
             flow.passed(node);
         }
-        if !self.json {
-            flow.flush(&mut self.page)?;
-        }
-        Ok(())
+        Ok(flow)
+    }
+
+    /// Ends a passage that nothing follows.
+    pub fn end(&mut self, mut flow: Flow<'_>) -> Result<(), CliError> {
+        if self.json { Ok(()) } else { flow.flush(&mut self.page) }
     }
 
     /// Shows one record.
@@ -141,7 +173,8 @@ impl<'a> Viewer<'a> {
         flow.flush(&mut self.page)?;
         flow.model(&mut self.page, record)?;
         body::place(&mut self.page, record)?;
-        let hint = hint(stage, record.number, record.offset);
+        let unfold = self.unfold.map(str::to_owned);
+        let hint = unfold.or_else(|| hint(stage, record.number, record.offset));
         body::body(&mut self.page, record, hint.as_deref())?;
         if let Body::Calls { calls, .. } = &record.body {
             for call in calls {
@@ -233,9 +266,9 @@ impl<'a> Viewer<'a> {
 
     /// A subagent with a file of its own.
     fn agent(&mut self, at: usize) -> Result<(), CliError> {
-        let Some(open) = self.open else { return Ok(()) };
-        let agent = &agents(Some(open))[at];
-        let (session, source) = match open.agent(agent) {
+        let Some(family) = self.family else { return Ok(()) };
+        let agent = &family.item.agents[at];
+        let (session, source) = match family.agent(agent) {
             Some(Ok(read)) => read,
             Some(Err(problem)) => {
                 self.talk.skip(problem);
@@ -271,11 +304,11 @@ impl<'a> Viewer<'a> {
 
     /// Subagents that are named and not there.
     fn lost(&mut self, call: Key, links: &Links) -> Result<(), CliError> {
-        let known = agents(self.open);
+        let known = agents(self.family);
         let is_known = |id: &String| known.iter().any(|agent| agent.id.as_str() == id);
         let named = links.named.get(&call).into_iter().flatten();
         for id in named.filter(|id| !is_known(id)) {
-            let why = match self.open.and_then(|open| open.known.as_ref()) {
+            let why = match self.family {
                 Some(_) => "subagent file missing",
                 None => "subagent not read: name the session by its id",
             };
@@ -289,7 +322,7 @@ impl<'a> Viewer<'a> {
 
     /// Subagents that no call shown here started: internal ones, and those of no known call.
     pub fn elsewhere(&self) -> Option<String> {
-        let all = agents(self.open);
+        let all = agents(self.family);
         let internal = all.iter().filter(|agent| agent.internal.is_some()).count();
         let is_loose = |agent: &&Agent| {
             agent.internal.is_none() && agent.file.is_some() && agent.call.is_none()
@@ -308,8 +341,8 @@ impl<'a> Viewer<'a> {
     }
 }
 
-fn agents(open: Option<&OpenSession>) -> &[Agent] {
-    open.and_then(OpenSession::item).map_or(&[], |item| &item.agents)
+fn agents(family: Option<Family<'_>>) -> &[Agent] {
+    family.map_or(&[], |family| &family.item.agents)
 }
 
 /// A subagent in a few words.
@@ -410,7 +443,7 @@ fn caller(opened: &Opened<'_>, root: usize) -> Option<Key> {
 }
 
 /// What stands between two records: pauses, days, branches that were left, another model.
-struct Flow<'a> {
+pub struct Flow<'a> {
     left: &'a [Left],
     pending: Vec<String>,
     time: Option<Time>,
@@ -422,7 +455,7 @@ struct Flow<'a> {
 
 impl<'a> Flow<'a> {
     fn new(left: &'a [Left]) -> Self {
-        let mut flow = Self {
+        Self {
             left,
             pending: Vec::new(),
             time: None,
@@ -430,9 +463,30 @@ impl<'a> Flow<'a> {
             day: None,
             new_day: None,
             model: None,
-        };
-        flow.fork(None);
-        flow
+        }
+    }
+
+    /// Stands as after these entries have been shown.
+    fn catch_up(&mut self, page: &mut Page<'_>, opened: &Opened<'_>, before: &[usize]) {
+        let session = opened.session();
+        let level = page.look.detail;
+        let is_shown = |n: &usize| opened.detail(*n) <= level && !opened.is_shown_elsewhere(*n);
+        let last = before.iter().rposition(is_shown);
+        if let Some(&shown) = last.map(|last| &before[last]) {
+            self.reach(page, session, shown);
+            (self.pause, self.new_day) = (0, None);
+            self.passed(shown);
+            page.follows(Block::of(session.nodes()[shown].role));
+            let is_model = |n: &&usize| session.nodes()[**n].kind == Kind::Assistant;
+            let spoke = before.iter().rev().take(NEAR).find(is_model);
+            self.model = spoke.and_then(|&node| opened.model(node).ok().flatten());
+        } else {
+            self.fork(None);
+        }
+        for &node in &before[last.map_or(0, |last| last + 1)..] {
+            self.reach(page, session, node);
+            self.passed(node);
+        }
     }
 
     /// Before an entry, shown or not.

@@ -9,10 +9,9 @@ use serde::Deserialize;
 use store::find::{Finder, Hit, Hits, SNIPPET};
 use store::index::{Options, Rung};
 use store::query::{Place as Stands, Query};
-use transcript::layout::{FileKind, classify};
 
 use super::{Refusal, Reply, pager, session_url};
-use crate::commands::search::date;
+use crate::commands::search::{agent_of, date};
 use crate::error::{CliError, StoreError, words};
 use crate::serve::desk::Desk;
 
@@ -138,11 +137,7 @@ fn heading(html: &mut Html, clock: &Clock, hit: &Hit) {
 
 fn one(html: &mut Html, clock: &Clock, hit: &Hit) {
     html.within("p", "hit", |html| {
-        let agent = match (&hit.place, classify(&hit.path)) {
-            (Stands::Subagent, FileKind::Agent { agent, .. }) => Some(agent.as_str().to_owned()),
-            _ => None,
-        };
-        let agent = agent.or_else(|| agent_by_name(hit));
+        let agent = agent_of(hit);
         let id = hit.session.id.as_str();
         let words = format!("{} #{}", hit.role.name(), hit.entry);
         match hit.is_ghost() {
@@ -166,15 +161,6 @@ fn one(html: &mut Html, clock: &Clock, hit: &Hit) {
         }
         snippet(html, hit);
     });
-}
-
-/// The subagent whose file a hit is in, by the file's name.
-fn agent_by_name(hit: &Hit) -> Option<String> {
-    if hit.place != Stands::Subagent {
-        return None;
-    }
-    let stem = hit.path.file_stem()?.to_str()?;
-    stem.strip_prefix("agent-").map(str::to_owned)
 }
 
 fn snippet(html: &mut Html, hit: &Hit) {

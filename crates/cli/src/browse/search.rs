@@ -1,0 +1,109 @@
+//! Searches of all contents, on a thread of their own: only the last one asked for is answered.
+
+use std::sync::mpsc::{Receiver, Sender};
+
+use store::find::{self, SNIPPET};
+use store::index::{Options, Rung};
+use store::query::{Place, Query};
+
+use super::list::Hit;
+use super::row::when;
+use super::state::Msg;
+use crate::commands::search::{agent_of, date};
+use crate::error::{CliError, StoreError, words};
+use crate::run::Run;
+use crate::serve::Desk;
+use crate::terminal::safe;
+
+/// Hits that are shown.
+const SHOWN: usize = 60;
+
+/// Answers until nobody asks any more.
+pub fn run(desk: &Desk, asked: &Receiver<(String, Option<String>)>, say: &Sender<Msg>) {
+    while let Ok(first) = asked.recv() {
+        let (query, here) = asked.try_iter().last().unwrap_or(first);
+        if say.send(search(&mut desk.run(), &query, here.as_deref())).is_err() {
+            return;
+        }
+    }
+}
+
+/// What a query finds, in one folder's sessions or in all.
+fn search(run: &mut Run, asked: &str, here: Option<&str>) -> Msg {
+    let (hits, told) = match find(run, asked, here) {
+        Ok((found, told)) => (found.iter().map(|hit| shown(run, hit)).collect(), told),
+        Err(error) => {
+            let (what, hint) = words(&error);
+            let hint = hint.map(|hint| format!(". {hint}")).unwrap_or_default();
+            (Vec::new(), safe::line(&format!("{what}{hint}")))
+        }
+    };
+    Msg::Hits(asked.to_owned(), hits, told)
+}
+
+fn find(
+    run: &mut Run,
+    asked: &str,
+    here: Option<&str>,
+) -> Result<(Vec<find::Hit>, String), CliError> {
+    let dates = |text: &str| date(text, &run.clock);
+    let wrong = |error| CliError::Store(StoreError::Query(asked.to_owned(), error));
+    let text = match here {
+        Some(here) => format!("{asked} project:\"{here}\""),
+        None => asked.to_owned(),
+    };
+    let query = Query::parse(&text, &dates).map_err(wrong)?;
+    let options = Options { limit: SHOWN, ..Options::default() };
+    let found = run.ask(|finder| finder.search(&query, options, SNIPPET))?;
+    let mut told = run.talk.take();
+    if found.hits.is_empty() {
+        told.push("Nothing found".into());
+    } else if found.rung != Rung::Words {
+        told.push(format!("found by {}", found.rung.name()));
+    }
+    if found.is_more {
+        told.push(format!("the first {SHOWN}"));
+    }
+    Ok((found.hits, safe::line(&told.join(" \u{b7} "))))
+}
+
+fn shown(run: &Run, hit: &find::Hit) -> Hit {
+    let place = match hit.place {
+        Place::Active => String::new(),
+        place => format!(", {}", place.name()),
+    };
+    let (snippet, marks) = snippet(hit);
+    Hit {
+        id: hit.session.id.to_string(),
+        agent: agent_of(hit),
+        title: safe::line(hit.session.title.as_deref().unwrap_or("(no title)")),
+        project: hit.session.project.clone(),
+        entry: hit.entry,
+        who: format!("#{} {}{place}", hit.entry, hit.role.name()),
+        snippet,
+        marks,
+        when: when(hit.time, &run.clock),
+        is_ghost: hit.is_ghost(),
+    }
+}
+
+/// The words around a match on one safe line, with where the match is in them.
+fn snippet(hit: &find::Hit) -> (String, Vec<std::ops::Range<usize>>) {
+    let flat = |text: &str| safe::text(&text.replace(char::is_whitespace, " ")).into_owned();
+    let raw = &hit.snippet.text;
+    let mut line = String::new();
+    let mut marks = Vec::new();
+    let mut at = 0;
+    if hit.snippet.is_cut_before {
+        line.push('\u{2026}');
+    }
+    for mark in &hit.snippet.marks {
+        line.push_str(&flat(&raw[at..mark.start]));
+        let start = line.len();
+        line.push_str(&flat(&raw[mark.clone()]));
+        marks.push(start..line.len());
+        at = mark.end;
+    }
+    line.push_str(&flat(&raw[at..]));
+    (line, marks)
+}
