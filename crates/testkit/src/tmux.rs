@@ -44,6 +44,8 @@ impl Tmux {
             &columns,
             "-y",
             &rows,
+            "-c",
+            &home,
             &shell,
         ])?;
         match done.status.success() {
