@@ -120,7 +120,7 @@ pub async fn answer(
 fn ask(desk: &Desk, line: &[String]) -> Reply {
     let command = command_of(line).map_err(|error| Refusal::wrong(&reason(&error)))?;
     // One at a time: each may read all files.
-    let _alone = desk.large.lock().expect("nobody panics while holding it");
+    let _alone = desk.alone();
     let mut run = desk.run();
     match commands::run(&command, &mut run)? {
         Answer::Found | Answer::Nothing => Ok(Body::Lines(run.out.take())),

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, RwLock};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, RwLock};
 use std::time::Duration;
 
 use jiff::Zoned;
@@ -26,11 +26,15 @@ use crate::commands::storage::{Side, measured};
 use crate::commands::tools::calls;
 use crate::error::CliError;
 use crate::home::Environment;
+use crate::memory;
 use crate::run::Run;
 use crate::terminal::format::Clock;
 
 /// So many sessions are held that were asked for.
 const OPEN_MOST: usize = 6;
+
+/// Holding more than this, the server does not read everything beside it.
+const HELD_MOST: u64 = 96 << 20;
 
 /// Whoever asks for a session while the files are being read for the first time waits so long.
 pub const PATIENCE: Duration = Duration::from_secs(60);
@@ -52,13 +56,24 @@ pub struct Desk {
     /// All calls.
     calls: Fresh<Vec<CallFact>>,
     /// Whoever reads everything does it alone: memory stays bounded.
-    pub large: Mutex<()>,
+    large: Mutex<()>,
     /// How far the store is.
     pub sync: Sync,
     /// Told when something has changed.
     pub news: watch::Sender<u64>,
     /// Takes secrets out of what is answered, where that is wanted.
     redactor: Option<Redactor<'static>>,
+}
+
+/// Nobody else reads everything meanwhile. What that took is given back at the end.
+pub struct Alone<'d> {
+    _guard: MutexGuard<'d, ()>,
+}
+
+impl Drop for Alone<'_> {
+    fn drop(&mut self) {
+        memory::give_back();
+    }
 }
 
 /// How far a sync is.
@@ -98,6 +113,21 @@ impl Desk {
             news: watch::Sender::new(0),
             redactor,
         }
+    }
+
+    /// For whoever reads everything: waits until nobody else does. If much is held by then, it is
+    /// dropped and worked out again when it is asked for.
+    pub fn alone(&self) -> Alone<'_> {
+        let guard = self.large.lock().expect("nobody panics while holding it");
+        memory::give_back();
+        if memory::held().is_some_and(|bytes| bytes > HELD_MOST) {
+            self.open.lock().expect("nobody panics while holding it").clear();
+            self.ledger.forget();
+            self.measured.forget();
+            self.calls.forget();
+            memory::give_back();
+        }
+        Alone { _guard: guard }
     }
 
     /// A run for one question: its answer is held, not printed.
@@ -243,7 +273,7 @@ impl Desk {
             return Ok(known.clone());
         }
         *held = None;
-        let _alone = self.large.lock().expect("nobody panics while holding it");
+        let _alone = self.alone();
         let new = Arc::new(make(&mut self.run())?);
         *held = Some((number, new.clone()));
         Ok(new)
@@ -252,6 +282,15 @@ impl Desk {
 
 /// Something that takes a while to work out, and when it was.
 struct Fresh<T>(Mutex<Option<(u64, Arc<T>)>>);
+
+impl<T> Fresh<T> {
+    /// Drops it, unless somebody is working it out.
+    fn forget(&self) {
+        if let Ok(mut held) = self.0.try_lock() {
+            *held = None;
+        }
+    }
+}
 
 impl<T> Default for Fresh<T> {
     fn default() -> Self {

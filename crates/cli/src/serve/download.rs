@@ -22,7 +22,7 @@ pub fn export(desk: &Desk, id: &str, name: &str) -> Reply {
     let line = ["recount".into(), "export".into(), "--to".into(), file.clone().into_os_string()];
     let line = line.into_iter().chain(["--".into(), id.into()]);
     let command = command_of(line).map_err(|_| Refusal::wrong("It has no plain name"))?;
-    let _alone = desk.large.lock().expect("nobody panics while holding it");
+    let _alone = desk.alone();
     commands::run(&command, &mut desk.run())?;
     let bytes = std::fs::read(&file).map_err(|error| {
         Refusal::from(CliError::Read(transcript::layout::Problem::new(&file, error)))

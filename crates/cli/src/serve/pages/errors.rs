@@ -73,7 +73,7 @@ pub fn page(desk: &Desk, asked: &Asked) -> Reply {
 }
 
 fn errors(desk: &Desk, asked: &Asked) -> Result<Vec<Placed>, Refusal> {
-    let _alone = desk.large.lock().expect("nobody panics while holding it");
+    let _alone = desk.alone();
     let mut run = desk.run();
     let session = match &asked.session {
         Some(id) => {
