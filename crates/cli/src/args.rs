@@ -187,6 +187,8 @@ pub enum Command {
     Statusline(commands::statusline::StatuslineArgs),
     Time(commands::time::TimeArgs),
     Tools(commands::tools::ToolsArgs),
+    Completions(commands::completions::CompletionsArgs),
+    Man(commands::man::ManArgs),
 }
 
 #[cfg(test)]

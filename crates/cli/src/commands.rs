@@ -5,6 +5,7 @@
 
 pub mod archive;
 pub mod clean;
+pub mod completions;
 pub mod context;
 pub mod doctor;
 pub mod errors;
@@ -17,6 +18,7 @@ pub mod install;
 pub mod learn;
 pub mod list;
 pub mod log;
+pub mod man;
 pub mod mcp;
 pub mod model;
 pub mod note;
@@ -82,6 +84,8 @@ pub fn run(command: &Command, run: &mut Run) -> Result<Answer, CliError> {
         Command::Statusline(args) => statusline::run(args, run),
         Command::Watch(args) => watch::run(args, run),
         Command::Serve(args) => serve::run(args, run),
+        Command::Completions(args) => completions::run(args, run),
+        Command::Man(args) => man::run(args, run),
     }
 }
 

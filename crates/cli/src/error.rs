@@ -101,6 +101,8 @@ pub enum CliError {
     Learn(LearnError),
     /// Settings of Claude Code can't be changed.
     Install(InstallError),
+    /// A command that is not there.
+    NoCommand(String),
     /// Nobody can be spoken with.
     Mcp(io::Error),
 }
@@ -304,6 +306,10 @@ fn message(error: &CliError) -> Message {
         CliError::Serve(address, error) => Message {
             error: format!("Cannot serve at {address}: {}", reason(error)),
             hint: Some("Another program may have the port: leave `--port` out".into()),
+        },
+        CliError::NoCommand(name) => Message {
+            error: format!("There is no command `{name}`"),
+            hint: Some("`recount help` lists them".into()),
         },
         CliError::Mcp(error) => Message {
             error: format!("Nobody speaks MCP at standard input: {}", reason(error)),

@@ -28,6 +28,7 @@ mod cli {
     mod learn;
     mod list;
     mod log;
+    mod manual;
     mod mcp;
     mod note;
     mod plans;
