@@ -37,7 +37,7 @@ Examples:
   recount history --ghosts      sessions whose transcripts are gone
   recount --demo list           any command on a built-in sample
 
-Exit codes: 0 found, 1 nothing found, 2 error or files that could not be read."
+Exit codes: 0 found, 1 nothing found, 2 error or files that could not be read; `wait` has more."
 )]
 pub struct Args {
     #[command(flatten)]
@@ -187,6 +187,9 @@ pub enum Command {
     Statusline(commands::statusline::StatuslineArgs),
     Time(commands::time::TimeArgs),
     Tools(commands::tools::ToolsArgs),
+    Wait(commands::wait::WaitArgs),
+    Rename(commands::rename::RenameArgs),
+    Tag(commands::rename::TagArgs),
     Completions(commands::completions::CompletionsArgs),
     Man(commands::man::ManArgs),
 }

@@ -26,6 +26,7 @@ pub mod plans;
 pub mod prices;
 pub mod recall;
 pub mod related;
+pub mod rename;
 pub mod restore;
 pub mod search;
 pub mod segments;
@@ -39,6 +40,7 @@ pub mod todos;
 pub mod tools;
 pub mod tree;
 pub mod usage;
+pub mod wait;
 pub mod watch;
 
 use crate::args::Command;
@@ -84,6 +86,9 @@ pub fn run(command: &Command, run: &mut Run) -> Result<Answer, CliError> {
         Command::Statusline(args) => statusline::run(args, run),
         Command::Watch(args) => watch::run(args, run),
         Command::Serve(args) => serve::run(args, run),
+        Command::Wait(args) => wait::run(args, run),
+        Command::Rename(args) => rename::rename(args, run),
+        Command::Tag(args) => rename::tag(args, run),
         Command::Completions(args) => completions::run(args, run),
         Command::Man(args) => man::run(args, run),
     }

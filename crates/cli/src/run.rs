@@ -167,7 +167,7 @@ impl Run {
     }
 
     /// Every folder that may be a Claude folder, also those that are not read now. Nothing below
-    /// them is ever written, but for the settings by `install`.
+    /// them is ever written, but for the settings by `install` and a line by `rename` and `tag`.
     pub fn claude_folders(&mut self) -> Result<Vec<PathBuf>, CliError> {
         let named = self.environment.claude_config_dir.iter().map(PathBuf::from);
         let mut folders: Vec<PathBuf> = self.environment.usual().into_iter().chain(named).collect();

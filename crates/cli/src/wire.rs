@@ -26,6 +26,7 @@ pub mod prices;
 pub mod recall;
 pub mod reconcile;
 pub mod record;
+pub mod rename;
 pub mod restore;
 pub mod search;
 pub mod storage;
@@ -35,6 +36,7 @@ pub mod todo;
 pub mod tools;
 pub mod tree;
 pub mod usage;
+pub mod wait;
 pub mod waste;
 pub mod watch;
 

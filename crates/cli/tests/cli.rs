@@ -36,6 +36,7 @@ mod cli {
     mod recall;
     mod regex;
     mod related;
+    mod rename;
     mod segments;
     mod show;
     mod spill;
@@ -46,6 +47,7 @@ mod cli {
     mod torture;
     mod tree;
     mod usage;
+    mod wait;
     mod waste;
     mod watch;
 }
