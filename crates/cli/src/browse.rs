@@ -57,7 +57,7 @@ pub struct BrowseArgs {
 
     /// Leave the mouse to the terminal
     #[arg(long)]
-    no_mouse: bool,
+    pub no_mouse: bool,
 }
 
 impl BrowseArgs {

@@ -6,6 +6,7 @@
 pub mod archive;
 pub mod clean;
 pub mod completions;
+pub mod config;
 pub mod context;
 pub mod doctor;
 pub mod errors;
@@ -89,6 +90,7 @@ pub fn run(command: &Command, run: &mut Run) -> Result<Answer, CliError> {
         Command::Wait(args) => wait::run(args, run),
         Command::Rename(args) => rename::rename(args, run),
         Command::Tag(args) => rename::tag(args, run),
+        Command::Config(args) => config::run(args, run),
         Command::Completions(args) => completions::run(args, run),
         Command::Man(args) => man::run(args, run),
     }

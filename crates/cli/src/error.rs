@@ -5,6 +5,7 @@
 //! whoever closed it has what it wanted.
 
 mod clean;
+mod config;
 mod export;
 mod file;
 mod install;
@@ -14,6 +15,7 @@ mod stamp;
 mod store;
 
 pub use clean::CleanError;
+pub use config::{ConfigError, Mistake};
 pub use export::ExportError;
 pub use file::FileError;
 pub use install::InstallError;
@@ -111,6 +113,8 @@ pub enum CliError {
     Install(InstallError),
     /// Nothing can be added to a transcript.
     Stamp(StampError),
+    /// Settings can't be used.
+    Config(ConfigError),
     /// A command that is not there.
     NoCommand(String),
     /// Nobody can be spoken with.
@@ -195,6 +199,11 @@ impl Talk {
         let mut all = std::mem::take(&mut self.notes);
         all.extend(skips.iter().take(NAMED_MOST).map(skipped));
         all
+    }
+
+    /// Says something that was asked for by a flag, whatever else is kept quiet.
+    pub fn tell(&mut self, label: &str, text: &str) {
+        self.say(style::DIM, label, text);
     }
 
     /// Says everything, and gives the exit code.
@@ -300,6 +309,7 @@ fn message(error: &CliError) -> Message {
         CliError::Restore(error) => restore::message(error),
         CliError::Install(error) => install::message(error),
         CliError::Learn(error) => learn::message(error),
+        CliError::Config(error) => config::message(error),
         CliError::Stamp(error) => stamp::message(error),
         CliError::Prices(path, error) => Message {
             error: format!("{}: {error}", path.display()),

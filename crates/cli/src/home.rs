@@ -1,6 +1,6 @@
 //! Which Claude folders there are, and where the store is.
 //!
-//! The flag decides, else the environment, else the two usual places. What a person names must
+//! The flag decides, else the environment, else the settings, else the two usual places. What a person names must
 //! exist; of the usual places those that exist are taken. One folder named twice counts once.
 
 use std::env;
@@ -18,8 +18,14 @@ pub struct Environment {
     pub recount_store: Option<OsString>,
     /// `XDG_DATA_HOME`.
     pub xdg_data_home: Option<OsString>,
+    /// `RECOUNT_CONFIG`.
+    pub recount_config: Option<OsString>,
     /// The home folder.
     pub home: Option<PathBuf>,
+    /// Claude folders that the settings name.
+    pub set_claude: Vec<PathBuf>,
+    /// The store that the settings name.
+    pub set_store: Option<PathBuf>,
 }
 
 impl Environment {
@@ -31,13 +37,17 @@ impl Environment {
             xdg_config_home: set("XDG_CONFIG_HOME"),
             recount_store: set("RECOUNT_STORE"),
             xdg_data_home: set("XDG_DATA_HOME"),
+            recount_config: set("RECOUNT_CONFIG"),
             home: env::home_dir().filter(|home| !home.as_os_str().is_empty()),
+            ..Self::default()
         }
     }
 
-    /// The folder of the store: what the flag says, else the environment, else the usual place.
+    /// The folder of the store: what the flag says, else the environment, else the settings, else
+    /// the usual place.
     pub fn store(&self, flag: Option<&Path>) -> Option<PathBuf> {
         let named = flag.map(PathBuf::from).or_else(|| self.recount_store.clone().map(Into::into));
+        let named = named.or_else(|| self.set_store.clone());
         let data = self.xdg_data_home.clone().map(PathBuf::from);
         let data = data.or_else(|| Some(self.home.as_ref()?.join(".local/share")));
         named.or_else(|| Some(data?.join("recount")))
@@ -45,13 +55,18 @@ impl Environment {
 
     /// `~/.claude` and `$XDG_CONFIG_HOME/claude`.
     pub fn usual(&self) -> Vec<PathBuf> {
-        let config = match (&self.xdg_config_home, &self.home) {
+        let claude = self.home.as_ref().map(|home| home.join(".claude"));
+        let config = self.config_folder().map(|config| config.join("claude"));
+        claude.into_iter().chain(config).collect()
+    }
+
+    /// Where programs keep their settings.
+    pub fn config_folder(&self) -> Option<PathBuf> {
+        match (&self.xdg_config_home, &self.home) {
             (Some(config), _) => Some(PathBuf::from(config)),
             (None, Some(home)) => Some(home.join(".config")),
             (None, None) => None,
-        };
-        let claude = self.home.as_ref().map(|home| home.join(".claude"));
-        claude.into_iter().chain(config.map(|config| config.join("claude"))).collect()
+        }
     }
 }
 
@@ -80,6 +95,9 @@ pub fn find(flag: &[PathBuf], environment: &Environment) -> Result<Vec<PathBuf>,
     }
     if let Some(value) = &environment.claude_config_dir {
         return named(list(value), "CLAUDE_CONFIG_DIR");
+    }
+    if !environment.set_claude.is_empty() {
+        return named(environment.set_claude.clone(), "`recount config set claude_dir`");
     }
     let usual = environment.usual();
     let there: Vec<PathBuf> = usual.iter().filter(|path| path.is_dir()).cloned().collect();

@@ -9,6 +9,7 @@
 
 pub mod archive;
 pub mod clean;
+pub mod config;
 pub mod doctor;
 pub mod errors;
 pub mod export;

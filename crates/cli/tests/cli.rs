@@ -7,6 +7,7 @@ mod cli {
     mod archive;
     mod case;
     mod clean;
+    mod config;
     mod conformance;
     mod doctor;
     mod equal;
@@ -34,6 +35,7 @@ mod cli {
     mod plans;
     mod readme;
     mod recall;
+    mod reference;
     mod regex;
     mod related;
     mod rename;

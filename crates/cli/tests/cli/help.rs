@@ -41,6 +41,12 @@ fn a_wrong_word_gets_the_right_one() {
 }
 
 #[test]
+fn a_wrong_flag_gets_the_right_one() {
+    let shown = Case::new("").run("list --projcts");
+    assert!(shown.contains("tip: a similar argument exists: '--projects'"), "{shown}");
+}
+
+#[test]
 fn the_sample_works_without_a_claude_folder() {
     let case = Case::new("");
     let shown = case.run("--demo history --limit 1 --claude-dir nowhere");
