@@ -32,6 +32,7 @@ mod cli {
     mod manual;
     mod mcp;
     mod note;
+    mod pack;
     mod plans;
     mod readme;
     mod recall;
