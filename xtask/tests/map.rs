@@ -1,4 +1,4 @@
-//! Every name on the map exists.
+//! Every name on the map exists, and every test that the page of the format names.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -36,6 +36,21 @@ fn has_word(all: &str, word: &str) -> bool {
         let after = all[at + word.len()..].chars().next().is_some_and(is_part);
         !before && !after
     })
+}
+
+/// In its tables, the last column names tests.
+#[test]
+fn every_claim_about_the_format_has_its_test() {
+    let page = fs::read_to_string(root().join("docs/format.md")).expect("the page");
+    let mut all = String::new();
+    sources(&root().join("crates"), &mut all);
+    let rows = page.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| claim"));
+    let tests = rows.filter_map(|row| row.trim_end_matches(" |").rsplit(" | ").next());
+    let names: Vec<String> = tests.flat_map(code_spans).collect();
+    assert!(names.len() > 50, "{}", names.len());
+    for name in names {
+        assert!(all.contains(&format!("fn {name}(")), "there is no test {name}");
+    }
 }
 
 #[test]

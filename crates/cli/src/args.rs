@@ -37,7 +37,7 @@ Examples:
   recount history --ghosts      sessions whose transcripts are gone
   recount --demo list           any command on a built-in sample
 
-Exit codes: 0 found, 1 nothing found, 2 error or files that could not be read."
+Exit codes: 0 found, 1 nothing found, 2 error or files that could not be read; `wait` has more."
 )]
 pub struct Args {
     #[command(flatten)]
@@ -86,8 +86,9 @@ pub struct Global {
     pub json: bool,
 
     /// When to use colours; `auto` honours NO_COLOR
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
-    pub color: Color,
+    /// [default: auto]
+    #[arg(long, global = true, value_name = "WHEN")]
+    pub color: Option<Color>,
 
     /// Do not use a pager
     #[arg(long, global = true)]
@@ -100,6 +101,21 @@ pub struct Global {
     /// No progress bar and no notes
     #[arg(long, global = true)]
     pub quiet: bool,
+
+    /// Say which folders and how many files were read
+    #[arg(long, global = true)]
+    pub verbose: bool,
+
+    /// Say how long each step took
+    #[arg(long, global = true)]
+    pub timings: bool,
+}
+
+impl Global {
+    /// When to use colours.
+    pub fn color(&self) -> ColorChoice {
+        self.color.unwrap_or(Color::Auto).into()
+    }
 }
 
 /// Which projects and which time, for every command that asks for them.
@@ -136,6 +152,22 @@ pub enum Color {
     Auto,
     Always,
     Never,
+}
+
+impl Color {
+    /// The word for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Always => "always",
+            Self::Never => "never",
+        }
+    }
+
+    /// What a word stands for.
+    pub fn of(word: &str) -> Option<Self> {
+        [Self::Auto, Self::Always, Self::Never].into_iter().find(|color| color.name() == word)
+    }
 }
 
 impl From<Color> for ColorChoice {
@@ -187,6 +219,12 @@ pub enum Command {
     Statusline(commands::statusline::StatuslineArgs),
     Time(commands::time::TimeArgs),
     Tools(commands::tools::ToolsArgs),
+    Wait(commands::wait::WaitArgs),
+    Rename(commands::rename::RenameArgs),
+    Tag(commands::rename::TagArgs),
+    Config(commands::config::ConfigArgs),
+    Completions(commands::completions::CompletionsArgs),
+    Man(commands::man::ManArgs),
 }
 
 #[cfg(test)]

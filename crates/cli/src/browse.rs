@@ -7,12 +7,14 @@
 mod deed;
 mod draw;
 mod fuzzy;
+mod gather;
 mod list;
 mod paint;
 mod reading;
 mod row;
 mod screen;
 mod search;
+mod sheet;
 mod shelf;
 mod state;
 #[cfg(test)]
@@ -33,6 +35,7 @@ use report::redact::{Options as RedactOptions, Redactor, Rules};
 use self::deed::Deeds;
 use self::reading::{Reading, Request};
 use self::screen::{Screen, Use};
+use self::search::Wish;
 use self::state::{Effect, Msg, Options, Parting, State};
 use crate::error::{Answer, CliError};
 use crate::run::Run;
@@ -57,7 +60,7 @@ pub struct BrowseArgs {
 
     /// Leave the mouse to the terminal
     #[arg(long)]
-    no_mouse: bool,
+    pub no_mouse: bool,
 }
 
 impl BrowseArgs {
@@ -93,7 +96,7 @@ pub fn run(args: &BrowseArgs, color: ColorChoice, run: &mut Run) -> Result<Answe
 /// Where what is asked for goes.
 struct Hands {
     reading: Sender<Request>,
-    searching: Sender<(String, Option<String>)>,
+    searching: Sender<Wish>,
     deeds: Deeds,
 }
 
@@ -187,7 +190,9 @@ fn act(
         Effect::Open(asked) => ask(Request::Open(asked)),
         Effect::Paint(wanted) => ask(Request::Paint(wanted)),
         Effect::Find(ticket, text) => ask(Request::Find(ticket, text)),
-        Effect::Search(query, here) => drop(hands.searching.send((query, here))),
+        Effect::File(serial, index) => ask(Request::File(serial, index)),
+        Effect::Search(topic, here) => drop(hands.searching.send(Wish::Hits(topic, here))),
+        Effect::Usage(columns) => drop(hands.searching.send(Wish::Usage(columns))),
         Effect::Copy(text) => {
             if !screen.copy(&text)? {
                 state.note = Some("Too long for the clipboard of a terminal".into());

@@ -5,6 +5,8 @@
 
 pub mod archive;
 pub mod clean;
+pub mod completions;
+pub mod config;
 pub mod context;
 pub mod doctor;
 pub mod errors;
@@ -17,6 +19,7 @@ pub mod install;
 pub mod learn;
 pub mod list;
 pub mod log;
+pub mod man;
 pub mod mcp;
 pub mod model;
 pub mod note;
@@ -24,6 +27,7 @@ pub mod plans;
 pub mod prices;
 pub mod recall;
 pub mod related;
+pub mod rename;
 pub mod restore;
 pub mod search;
 pub mod segments;
@@ -37,6 +41,7 @@ pub mod todos;
 pub mod tools;
 pub mod tree;
 pub mod usage;
+pub mod wait;
 pub mod watch;
 
 use crate::args::Command;
@@ -82,6 +87,12 @@ pub fn run(command: &Command, run: &mut Run) -> Result<Answer, CliError> {
         Command::Statusline(args) => statusline::run(args, run),
         Command::Watch(args) => watch::run(args, run),
         Command::Serve(args) => serve::run(args, run),
+        Command::Wait(args) => wait::run(args, run),
+        Command::Rename(args) => rename::rename(args, run),
+        Command::Tag(args) => rename::tag(args, run),
+        Command::Config(args) => config::run(args, run),
+        Command::Completions(args) => completions::run(args, run),
+        Command::Man(args) => man::run(args, run),
     }
 }
 

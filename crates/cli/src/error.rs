@@ -1,23 +1,27 @@
 //! The only place where errors become messages and exit codes.
 //!
 //! A message says what happened and where, the hint what to do. Exit 0: found. 1: nothing found.
-//! 2: an error, or files that could not be read while the rest was. A closed pipe is success:
+//! 2: an error, or files that could not be read while the rest was. 3 to 5: `wait` alone. A closed pipe is success:
 //! whoever closed it has what it wanted.
 
 mod clean;
+mod config;
 mod export;
 mod file;
 mod install;
 mod learn;
 mod restore;
+mod stamp;
 mod store;
 
 pub use clean::CleanError;
+pub use config::{ConfigError, Mistake};
 pub use export::ExportError;
 pub use file::FileError;
 pub use install::InstallError;
 pub use learn::LearnError;
 pub use restore::RestoreError;
+pub use stamp::StampError;
 pub use store::StoreError;
 
 use std::io::{self, Write};
@@ -46,6 +50,12 @@ pub enum Answer {
     Found,
     /// Nothing, and that is the answer.
     Nothing,
+    /// A session waits for a person.
+    Waits,
+    /// A session was cut off before it answered.
+    CutOff,
+    /// It took longer than a person wanted to wait.
+    TooLong,
 }
 
 impl Answer {
@@ -101,6 +111,12 @@ pub enum CliError {
     Learn(LearnError),
     /// Settings of Claude Code can't be changed.
     Install(InstallError),
+    /// Nothing can be added to a transcript.
+    Stamp(StampError),
+    /// Settings can't be used.
+    Config(ConfigError),
+    /// A command that is not there.
+    NoCommand(String),
     /// Nobody can be spoken with.
     Mcp(io::Error),
 }
@@ -185,6 +201,11 @@ impl Talk {
         all
     }
 
+    /// Says something that was asked for by a flag, whatever else is kept quiet.
+    pub fn tell(&mut self, label: &str, text: &str) {
+        self.say(style::DIM, label, text);
+    }
+
     /// Says everything, and gives the exit code.
     pub fn finish(mut self, result: Result<Answer, CliError>) -> ExitCode {
         if matches!(result, Ok(Answer::Nothing)) {
@@ -207,6 +228,9 @@ impl Talk {
             Ok(_) if self.has_failed || !self.skipped.is_empty() => ExitCode::from(2),
             Ok(Answer::Found) => ExitCode::SUCCESS,
             Ok(Answer::Nothing) => ExitCode::from(1),
+            Ok(Answer::Waits) => ExitCode::from(3),
+            Ok(Answer::CutOff) => ExitCode::from(4),
+            Ok(Answer::TooLong) => ExitCode::from(5),
         }
     }
 
@@ -285,6 +309,8 @@ fn message(error: &CliError) -> Message {
         CliError::Restore(error) => restore::message(error),
         CliError::Install(error) => install::message(error),
         CliError::Learn(error) => learn::message(error),
+        CliError::Config(error) => config::message(error),
+        CliError::Stamp(error) => stamp::message(error),
         CliError::Prices(path, error) => Message {
             error: format!("{}: {error}", path.display()),
             hint: Some("`recount prices --json` shows the form".into()),
@@ -304,6 +330,10 @@ fn message(error: &CliError) -> Message {
         CliError::Serve(address, error) => Message {
             error: format!("Cannot serve at {address}: {}", reason(error)),
             hint: Some("Another program may have the port: leave `--port` out".into()),
+        },
+        CliError::NoCommand(name) => Message {
+            error: format!("There is no command `{name}`"),
+            hint: Some("`recount help` lists them".into()),
         },
         CliError::Mcp(error) => Message {
             error: format!("Nobody speaks MCP at standard input: {}", reason(error)),

@@ -1,6 +1,6 @@
 //! Which Claude folders there are, and where the store is.
 //!
-//! The flag decides, else the environment, else the two usual places. What a person names must
+//! The flag decides, else the environment, else the settings, else the two usual places. What a person names must
 //! exist; of the usual places those that exist are taken. One folder named twice counts once.
 
 use std::env;
@@ -18,8 +18,18 @@ pub struct Environment {
     pub recount_store: Option<OsString>,
     /// `XDG_DATA_HOME`.
     pub xdg_data_home: Option<OsString>,
+    /// `LOCALAPPDATA`, on Windows.
+    pub local_app_data: Option<OsString>,
+    /// `APPDATA`, on Windows.
+    pub app_data: Option<OsString>,
+    /// `RECOUNT_CONFIG`.
+    pub recount_config: Option<OsString>,
     /// The home folder.
     pub home: Option<PathBuf>,
+    /// Claude folders that the settings name.
+    pub set_claude: Vec<PathBuf>,
+    /// The store that the settings name.
+    pub set_store: Option<PathBuf>,
 }
 
 impl Environment {
@@ -31,27 +41,43 @@ impl Environment {
             xdg_config_home: set("XDG_CONFIG_HOME"),
             recount_store: set("RECOUNT_STORE"),
             xdg_data_home: set("XDG_DATA_HOME"),
+            recount_config: set("RECOUNT_CONFIG"),
+            local_app_data: set("LOCALAPPDATA").filter(|_| cfg!(windows)),
+            app_data: set("APPDATA").filter(|_| cfg!(windows)),
             home: env::home_dir().filter(|home| !home.as_os_str().is_empty()),
+            ..Self::default()
         }
     }
 
-    /// The folder of the store: what the flag says, else the environment, else the usual place.
+    /// The folder of the store: what the flag says, else the environment, else the settings, else
+    /// the usual place.
     pub fn store(&self, flag: Option<&Path>) -> Option<PathBuf> {
         let named = flag.map(PathBuf::from).or_else(|| self.recount_store.clone().map(Into::into));
-        let data = self.xdg_data_home.clone().map(PathBuf::from);
+        let named = named.or_else(|| self.set_store.clone());
+        let data = self.xdg_data_home.clone().or_else(|| self.local_app_data.clone());
+        let data = data.map(PathBuf::from);
         let data = data.or_else(|| Some(self.home.as_ref()?.join(".local/share")));
         named.or_else(|| Some(data?.join("recount")))
     }
 
     /// `~/.claude` and `$XDG_CONFIG_HOME/claude`.
     pub fn usual(&self) -> Vec<PathBuf> {
-        let config = match (&self.xdg_config_home, &self.home) {
-            (Some(config), _) => Some(PathBuf::from(config)),
-            (None, Some(home)) => Some(home.join(".config")),
-            (None, None) => None,
-        };
         let claude = self.home.as_ref().map(|home| home.join(".claude"));
-        claude.into_iter().chain(config.map(|config| config.join("claude"))).collect()
+        let config = self.xdg_config().map(|config| config.join("claude"));
+        claude.into_iter().chain(config).collect()
+    }
+
+    /// Where programs keep their settings: on macOS as on Linux, where Claude Code looks too.
+    pub fn config_folder(&self) -> Option<PathBuf> {
+        match (&self.xdg_config_home, &self.app_data) {
+            (None, Some(data)) => Some(PathBuf::from(data)),
+            _ => self.xdg_config(),
+        }
+    }
+
+    fn xdg_config(&self) -> Option<PathBuf> {
+        let named = self.xdg_config_home.clone().map(PathBuf::from);
+        named.or_else(|| Some(self.home.as_ref()?.join(".config")))
     }
 }
 
@@ -80,6 +106,9 @@ pub fn find(flag: &[PathBuf], environment: &Environment) -> Result<Vec<PathBuf>,
     }
     if let Some(value) = &environment.claude_config_dir {
         return named(list(value), "CLAUDE_CONFIG_DIR");
+    }
+    if !environment.set_claude.is_empty() {
+        return named(environment.set_claude.clone(), "`recount config set claude_dir`");
     }
     let usual = environment.usual();
     let there: Vec<PathBuf> = usual.iter().filter(|path| path.is_dir()).cloned().collect();
@@ -176,6 +205,49 @@ mod tests {
         assert_eq!(store(&environment, None), Path::new("/s"));
         assert_eq!(store(&environment, Some("/f")), Path::new("/f"));
         assert_eq!(Environment::default().store(None), None);
+    }
+
+    #[test]
+    fn on_windows_data_and_settings_have_their_own_folders() {
+        let environment = Environment {
+            home: Some("C:/Users/me".into()),
+            local_app_data: Some("C:/Users/me/AppData/Local".into()),
+            app_data: Some("C:/Users/me/AppData/Roaming".into()),
+            ..Environment::default()
+        };
+        let local = Path::new("C:/Users/me/AppData/Local/recount");
+        assert_eq!(environment.store(None).as_deref(), Some(local));
+        let roaming = Path::new("C:/Users/me/AppData/Roaming");
+        assert_eq!(environment.config_folder().as_deref(), Some(roaming));
+        // Claude Code keeps to the home folder there too.
+        let usual = ["C:/Users/me/.claude", "C:/Users/me/.config/claude"].map(PathBuf::from);
+        assert_eq!(environment.usual(), usual);
+    }
+
+    #[test]
+    fn on_a_mac_everything_is_where_it_is_on_linux() {
+        let home = Some("/Users/me".into());
+        let environment = Environment { home, ..Environment::default() };
+        let config = Path::new("/Users/me/.config");
+        assert_eq!(environment.config_folder().as_deref(), Some(config));
+        let store = Path::new("/Users/me/.local/share/recount");
+        assert_eq!(environment.store(None).as_deref(), Some(store));
+    }
+
+    #[test]
+    fn settings_come_after_the_environment() {
+        let mut environment = Environment {
+            home: Some("/h".into()),
+            set_store: Some("/set".into()),
+            ..Environment::default()
+        };
+        assert_eq!(environment.store(None).as_deref(), Some(Path::new("/set")));
+        environment.recount_store = Some("/s".into());
+        assert_eq!(environment.store(None).as_deref(), Some(Path::new("/s")));
+        let case = Case::new(&["a", ".claude"]);
+        let home = Some(case.dir.path().into());
+        let set = Environment { home, set_claude: vec![case.at("a")], ..Environment::default() };
+        assert_eq!(find(&[], &set), Ok(vec![case.at("a")]));
     }
 
     #[test]

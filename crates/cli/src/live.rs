@@ -51,6 +51,15 @@ impl Live {
         }
     }
 
+    /// Waits until something has changed, but no longer than this.
+    pub fn wait_at_most(&self, most: Duration) {
+        match self.blind {
+            Some(_) => std::thread::sleep(most.min(BLIND)),
+            // Whether something has changed or the time is over, it is looked again.
+            None => drop(self.hear.recv_timeout(most)),
+        }
+    }
+
     /// Waits until something has changed.
     pub fn wait(&self) {
         if self.blind.is_some() {

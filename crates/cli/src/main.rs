@@ -6,6 +6,7 @@
 mod args;
 mod browse;
 mod commands;
+mod config;
 mod demo;
 mod error;
 mod ghosts;
@@ -35,14 +36,16 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 use jiff::Zoned;
 
-use crate::args::Args;
+use crate::args::{Args, Command};
+use crate::config::Config;
+use crate::error::Answer;
 use crate::home::Environment;
 use crate::run::Run;
 use crate::terminal::format::Clock;
 
 fn main() -> ExitCode {
     memory::bound();
-    let Args { global, browse, command } = match Args::try_parse() {
+    let Args { mut global, mut browse, command } = match Args::try_parse() {
         Ok(args) => args,
         // A hook that fails stops the person's work, also one that is written wrongly.
         Err(error) if error.use_stderr() && std::env::args().nth(1).as_deref() == Some("hook") => {
@@ -50,9 +53,21 @@ fn main() -> ExitCode {
         }
         Err(error) => error.exit(),
     };
-    let color = global.color.into();
-    let mut run = Run::new(global, Environment::read(), Clock { now: Zoned::now() });
+    let mut environment = Environment::read();
+    let place = Config::place(&environment);
+    let (mut config, wrong) = match Config::read(place.clone()) {
+        Ok(config) => (config, None),
+        Err(wrong) => (Config::empty(place), Some(wrong)),
+    };
+    config.lay_below(&mut global, &mut browse, &mut environment);
+    let color = global.color();
+    let mut run = Run::new(global, environment, Clock { now: Zoned::now() });
+    run.config = config;
+    // A hook never fails, and a file with a mistake can be set right.
+    let bears_mistakes = matches!(command, Some(Command::Hook(_) | Command::Config(_)));
+    let wrong = wrong.filter(|_| !bears_mistakes);
     let result = match command {
+        _ if wrong.is_some() => wrong.map_or(Ok(Answer::Nothing), |wrong| Err(wrong.into())),
         Some(_) if browse.is_given() => {
             let words = "--inline, --pick and --no-mouse are for `recount` without a command";
             Args::command().error(ErrorKind::ArgumentConflict, words).exit()

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 use report::filter::{Period, ProjectFilter};
 use store::folder::Store;
@@ -12,10 +13,11 @@ use transcript::id::SessionId;
 use transcript::layout::{self, FileKind, Found, Problem};
 
 use crate::args::{Color, Global};
+use crate::config::Config;
 use crate::demo;
 use crate::error::{Answer, CliError, Talk};
 use crate::home::{self, Environment, HomeError};
-use crate::terminal::format::{Clock, counted};
+use crate::terminal::format::{Clock, counted, size};
 use crate::terminal::output::Output;
 use crate::terminal::progress::Progress;
 use crate::time_arg::TimeArg;
@@ -32,7 +34,11 @@ pub struct Run {
     pub json: bool,
     /// Whether to take secrets out of what is answered.
     pub redact: bool,
+    /// What is set, and by whom.
+    pub config: Config,
     quiet: bool,
+    verbose: bool,
+    timings: Option<Timings>,
     demo: bool,
     claude_dir: Vec<PathBuf>,
     store_dir: Option<PathBuf>,
@@ -42,6 +48,8 @@ pub struct Run {
     /// The store of the sample, removed at the end.
     sample_store: Option<TempDir>,
     damaged: Damaged,
+    /// Transcripts that were read whole, and their bytes.
+    pub read: (usize, u64),
     /// Sessions of which only the store has the files.
     kept_sessions: usize,
     /// Sessions whose transcripts were put aside, as far as transcripts have been listed.
@@ -53,6 +61,18 @@ pub struct Run {
 struct Damaged {
     places: usize,
     files: usize,
+}
+
+/// How long the steps of a run took.
+struct Timings {
+    begun: Instant,
+    steps: Vec<(&'static str, Duration)>,
+}
+
+impl Timings {
+    fn new() -> Self {
+        Self { begun: Instant::now(), steps: Vec::new() }
+    }
 }
 
 /// Which folders a run reads, for further runs that read the same.
@@ -71,9 +91,11 @@ impl Folders {
             store: self.store.clone(),
             demo: false,
             json: true,
-            color: Color::Never,
+            color: Some(Color::Never),
             no_pager: true,
             quiet: true,
+            verbose: false,
+            timings: false,
             redact: true,
         };
         let clock = Clock { now: jiff::Zoned::now() };
@@ -94,14 +116,17 @@ pub struct Home {
 impl Run {
     /// A run with these flags.
     pub fn new(global: Global, environment: Environment, clock: Clock) -> Self {
-        let color = global.color.into();
+        let color = global.color();
         Self {
             clock,
             out: Output::new(color, !global.no_pager, global.redact),
             talk: Talk::new(color, global.quiet),
             json: global.json,
             redact: global.redact,
+            config: Config::default(),
             quiet: global.quiet,
+            verbose: global.verbose,
+            timings: global.timings.then(Timings::new),
             demo: global.demo,
             claude_dir: global.claude_dir,
             store_dir: global.store,
@@ -109,6 +134,7 @@ impl Run {
             sample: None,
             sample_store: None,
             damaged: Damaged::default(),
+            read: (0, 0),
             kept_sessions: 0,
             set_aside: HashSet::new(),
         }
@@ -157,6 +183,7 @@ impl Run {
         let usual = self.environment.home.as_ref().map(|home| home.join(".claude"));
         let named = self.claude_dir.first().cloned();
         let named = named.or_else(|| self.environment.claude_config_dir.clone().map(PathBuf::from));
+        let named = named.or_else(|| self.environment.set_claude.first().cloned());
         let folder = named.or_else(|| usual.clone()).ok_or(HomeError::NoneFound(Vec::new()))?;
         // Beside its usual folder, but inside of any other.
         let servers = match folder.parent().filter(|_| usual.as_ref() == Some(&folder)) {
@@ -167,7 +194,7 @@ impl Run {
     }
 
     /// Every folder that may be a Claude folder, also those that are not read now. Nothing below
-    /// them is ever written, but for the settings by `install`.
+    /// them is ever written, but for the settings by `install` and a line by `rename` and `tag`.
     pub fn claude_folders(&mut self) -> Result<Vec<PathBuf>, CliError> {
         let named = self.environment.claude_config_dir.iter().map(PathBuf::from);
         let mut folders: Vec<PathBuf> = self.environment.usual().into_iter().chain(named).collect();
@@ -269,6 +296,35 @@ impl Run {
         self.demo
     }
 
+    /// A step that began then is over.
+    pub fn step(&mut self, what: &'static str, begun: Instant) {
+        if let Some(timings) = &mut self.timings {
+            timings.steps.push((what, begun.elapsed()));
+        }
+    }
+
+    /// What was asked for about the run itself.
+    fn tell_of_itself(&mut self) {
+        if self.verbose {
+            let roots = self.roots().unwrap_or_default();
+            let store = self.store().ok().map(|store| store.folder().to_path_buf());
+            let file = self.config.path.clone().filter(|path| path.exists());
+            let named = roots.into_iter().map(|root| ("Claude folder", root));
+            let named = named.chain(store.map(|store| ("store", store)));
+            for (what, path) in named.chain(file.map(|file| ("settings", file))) {
+                self.talk.tell(what, &path.display().to_string());
+            }
+            let (files, bytes) = self.read;
+            self.talk.tell("read", &format!("{}, {}", counted(files, "file"), size(bytes)));
+        }
+        if let Some(Timings { begun, steps }) = self.timings.take() {
+            for (what, took) in steps.into_iter().chain([("all", begun.elapsed())]) {
+                let ms = took.as_secs_f64() * 1000.0;
+                self.talk.tell("time", &format!("{ms:.1} ms {what}"));
+            }
+        }
+    }
+
     /// Whether only data and errors are wanted.
     pub fn is_quiet(&self) -> bool {
         self.quiet
@@ -309,6 +365,7 @@ impl Run {
         // Also after an error: a pager that is open has to be left before anything is said.
         let finished = self.out.finish();
         let result = result.and_then(|answer| Ok(finished.map(|()| answer)?));
+        self.tell_of_itself();
         let replaced = self.out.replaced();
         if replaced > 0 {
             self.talk.note(format!("{} replaced", counted(replaced as usize, "secret")));

@@ -7,6 +7,7 @@
 use std::fs::File;
 use std::io;
 use std::path::Path;
+use std::time::Instant;
 
 use tempfile::TempDir;
 use transcript::id::SessionId;
@@ -74,6 +75,7 @@ impl Family<'_> {
 impl Run {
     /// The transcripts of every Claude folder.
     pub fn transcripts(&mut self) -> Result<Vec<Found>, CliError> {
+        let begun = Instant::now();
         let mut files = Vec::new();
         for root in self.roots()? {
             let walk = layout::walk_projects(&root);
@@ -82,6 +84,7 @@ impl Run {
             files.extend(in_order(walk.files, kept));
         }
         self.lists(&files);
+        self.step("files listed", begun);
         Ok(files)
     }
 
@@ -102,10 +105,15 @@ impl Run {
     ) -> Result<(Library, Vec<Option<T>>), CliError> {
         let is_read =
             |f: &&Found| matches!(f.kind, FileKind::Session { .. } | FileKind::Agent { .. });
-        let progress = self.progress(&files.iter().filter(is_read).collect::<Vec<_>>());
+        let begun = Instant::now();
+        let to_read: Vec<&Found> = files.iter().filter(is_read).collect();
+        self.read.0 += to_read.len();
+        self.read.1 += to_read.iter().map(|found| found.size).sum::<u64>();
+        let progress = self.progress(&to_read);
         let (mut library, taken) =
             Library::join(library::scan(files, take, |bytes| progress.step(bytes)));
         drop(progress);
+        self.step("files read and joined", begun);
         for problem in std::mem::take(&mut library.problems) {
             self.talk.skip(problem);
         }

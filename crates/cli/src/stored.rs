@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::time::Instant;
 
 use store::archive::{Access, Archive, FileRow, path_of};
 use store::catalog::{Catalog, SessionRow};
@@ -107,8 +108,10 @@ impl Run {
 
     /// The store, as up to date as can be in a moment; says so if it is not.
     pub fn current_store(&mut self) -> Result<Store, CliError> {
+        let begun = Instant::now();
         let store = self.store()?;
         self.bring_up_to_date(&store)?;
+        self.step("store up to date", begun);
         Ok(store)
     }
 

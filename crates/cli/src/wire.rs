@@ -9,6 +9,7 @@
 
 pub mod archive;
 pub mod clean;
+pub mod config;
 pub mod doctor;
 pub mod errors;
 pub mod export;
@@ -26,6 +27,7 @@ pub mod prices;
 pub mod recall;
 pub mod reconcile;
 pub mod record;
+pub mod rename;
 pub mod restore;
 pub mod search;
 pub mod storage;
@@ -35,6 +37,7 @@ pub mod todo;
 pub mod tools;
 pub mod tree;
 pub mod usage;
+pub mod wait;
 pub mod waste;
 pub mod watch;
 

@@ -7,6 +7,7 @@ mod cli {
     mod archive;
     mod case;
     mod clean;
+    mod config;
     mod conformance;
     mod doctor;
     mod equal;
@@ -28,13 +29,17 @@ mod cli {
     mod learn;
     mod list;
     mod log;
+    mod manual;
     mod mcp;
     mod note;
+    mod pack;
     mod plans;
     mod readme;
     mod recall;
+    mod reference;
     mod regex;
     mod related;
+    mod rename;
     mod segments;
     mod show;
     mod spill;
@@ -45,6 +50,7 @@ mod cli {
     mod torture;
     mod tree;
     mod usage;
+    mod wait;
     mod waste;
     mod watch;
 }

@@ -58,17 +58,66 @@ pub fn areas(state: &State) -> Areas {
     Areas { list: body, glance: none, text }
 }
 
+/// The cells between the ends of what the mouse has drawn, row by row, within its part of the
+/// screen.
+fn between(state: &State) -> Vec<Rect> {
+    let Some((from, to)) = state.drag.filter(|(from, to)| from != to) else { return Vec::new() };
+    let (first, last) = if (from.y, from.x) <= (to.y, to.x) { (from, to) } else { (to, from) };
+    let (columns, rows) = state.size();
+    let areas = areas(state);
+    let parts = match (&state.view, &state.sheet) {
+        (None, None) => vec![areas.glance, areas.list],
+        _ => Vec::new(),
+    };
+    let whole = Rect::new(0, 0, columns, rows);
+    let part = parts.into_iter().find(|part| part.contains(from)).unwrap_or(whole);
+    let row = |y: u16| {
+        let left = if y == first.y { first.x.max(part.x) } else { part.x };
+        let right = if y == last.y { (last.x + 1).min(part.right()) } else { part.right() };
+        Rect::new(left, y, right.saturating_sub(left), 1)
+    };
+    (first.y.max(part.y)..=last.y.min(part.bottom().saturating_sub(1))).map(row).collect()
+}
+
+/// The text that the mouse has been drawn over.
+pub fn selected(state: &State) -> String {
+    let (columns, rows) = state.size();
+    let mut buffer = Buffer::empty(Rect::new(0, 0, columns, rows));
+    draw(state, &mut buffer);
+    let lines: Vec<String> = between(state).into_iter().map(|row| text_of(&buffer, row)).collect();
+    lines.join("\n")
+}
+
+/// The text of a row; a wide character stands in its first cell.
+fn text_of(buffer: &Buffer, row: Rect) -> String {
+    let mut line = String::new();
+    let mut x = row.x;
+    while let Some(cell) = buffer.cell((x, row.y)).filter(|_| x < row.right()) {
+        line.push_str(cell.symbol());
+        x += (safe::width(cell.symbol()) as u16).max(1);
+    }
+    line.trim_end().to_owned()
+}
+
 /// Draws everything.
 pub fn draw(state: &State, buffer: &mut Buffer) {
     let areas = areas(state);
-    match &state.view {
-        Some(view) => view::draw(view, areas.text, buffer),
-        None => list::draw(state, areas, buffer),
+    match (&state.sheet, &state.view) {
+        (Some(sheet), _) => {
+            put(buffer, 0, 0, buffer.area.width, "What was used", BOLD);
+            let (columns, rows) = state.size();
+            sheet.draw(Rect::new(0, 1, columns, rows.saturating_sub(2)), buffer);
+        }
+        (None, Some(view)) => view::draw(view, areas.text, buffer),
+        (None, None) => list::draw(state, areas, buffer),
     }
     bar(state, buffer);
     if state.has_help {
         help::draw(state.view.is_some(), buffer);
     }
+    between(state)
+        .into_iter()
+        .for_each(|row| buffer.set_style(row.intersection(buffer.area), CHOSEN));
     if state.options.is_plain {
         for cell in &mut buffer.content {
             (cell.fg, cell.bg) = (Color::Reset, Color::Reset);
@@ -118,6 +167,7 @@ fn bar(state: &State, buffer: &mut Buffer) {
         return;
     }
     let keys: &[(&str, &str)] = match (&state.view, state.is_search()) {
+        _ if state.sheet.is_some() => &[("j/k", "scroll"), ("Space", "page"), ("Esc", "sessions")],
         (Some(_), _) => &[
             ("j/k", "record"),
             ("[ ]", "prompt"),

@@ -65,6 +65,23 @@ pub enum Mode {
     Search,
 }
 
+/// What a list of hits is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Topic {
+    /// Words in all contents.
+    Words(String),
+    /// Failed calls.
+    Errors,
+    /// The changes of a file.
+    File(String),
+}
+
+impl Default for Topic {
+    fn default() -> Self {
+        Self::Words(String::new())
+    }
+}
+
 /// The list.
 #[derive(Debug, Default)]
 pub struct List {
@@ -78,6 +95,8 @@ pub struct List {
     pub typed: String,
     /// What is looked for.
     pub query: String,
+    /// What the hits are about.
+    pub topic: Topic,
     /// What was found with it.
     pub hits: Vec<Hit>,
     /// What is to say about the search.
@@ -244,6 +263,17 @@ impl List {
             lines.extend(its.map(|(at, _)| Entry::Hit(at)));
         }
         lines
+    }
+
+    /// Takes what was found; a session that is named by its id alone is given its title.
+    pub fn found_all(&mut self, mut hits: Vec<Hit>, told: String) {
+        let titles: std::collections::HashMap<&str, &str> =
+            self.rows.iter().map(|row| (&*row.id, &*row.title)).collect();
+        for hit in hits.iter_mut().filter(|hit| hit.title.is_empty()) {
+            hit.title = titles.get(&*hit.id).map_or_else(|| hit.id.clone(), |&title| title.into());
+        }
+        (self.hits, self.told) = (hits, told);
+        self.restart();
     }
 
     /// Chooses another line, so many further; heads are stepped over.

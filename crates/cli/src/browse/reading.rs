@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, Sender};
 use anstream::ColorChoice;
 use ratatui::text::Line;
 use report::export::cover::Cover;
-use report::record::{Detail, Opened, Record};
+use report::record::{Body, CallRecord, Detail, Opened, Record};
 use report::show::{self, Hidden, Left, Part};
 use transcript::session::{Role, Session};
 
@@ -46,6 +46,8 @@ pub enum Request {
     Paint(Vec<(usize, Stamp)>),
     /// Words in it.
     Find(u64, String),
+    /// The file that a record of it is about, by what was read and its place.
+    File(u64, usize),
     /// A look into a session.
     Glance(Glance),
 }
@@ -110,6 +112,7 @@ impl Reading {
                 let nodes = self.find(&text);
                 Some(Msg::Found(ticket, text, nodes))
             }
+            Request::File(serial, index) => Some(Msg::File(self.file(serial, index))),
             Request::Glance(glance) => {
                 let lines = self.glance(&glance).unwrap_or_else(|error| {
                     paint::lines(&paint_line(&words(&error).0), glance.columns)
@@ -313,6 +316,19 @@ impl Reading {
         Ok(unread.fold(painted, |painted, line| painted + &line))
     }
 
+    /// The file that a record is about: the one its first call names.
+    fn file(&self, serial: u64, index: usize) -> Option<String> {
+        let held = self.held.as_ref().filter(|held| held.serial == serial)?;
+        let record = held.text.opened().record(held.items.get(index)?.node).ok()??;
+        let Body::Calls { calls, .. } = &record.body else { return None };
+        let named = |call: &CallRecord| {
+            let input: serde_json::Value = serde_json::from_str(&call.input).ok()?;
+            let path = ["file_path", "notebook_path", "path"].iter().find_map(|key| input.get(key));
+            path?.as_str().map(str::to_owned)
+        };
+        calls.iter().find_map(named)
+    }
+
     fn find(&self, text: &str) -> Vec<usize> {
         let Some(held) = &self.held else { return Vec::new() };
         let of = if held.detail == Detail::Raw { Of::Lines } else { Of::Records };
@@ -460,7 +476,7 @@ fn prompt(opened: &Opened<'_>, shown: &[usize], words: &str) -> Option<usize> {
 
 fn said(record: &Record) -> String {
     match &record.body {
-        report::record::Body::Prompt { text, .. } => text.clone(),
+        Body::Prompt { text, .. } => text.clone(),
         _ => String::new(),
     }
 }

@@ -6,7 +6,8 @@ use store::find::{self, SNIPPET};
 use store::index::{Options, Rung};
 use store::query::{Place, Query};
 
-use super::list::Hit;
+use super::gather;
+use super::list::{Hit, Topic};
 use super::row::when;
 use super::state::Msg;
 use crate::commands::search::{agent_of, date};
@@ -18,27 +19,47 @@ use crate::terminal::safe;
 /// Hits that are shown.
 const SHOWN: usize = 60;
 
+/// What can be asked for.
+#[derive(Debug)]
+pub enum Wish {
+    /// Hits, in one folder's sessions or in all.
+    Hits(Topic, Option<String>),
+    /// What was used, so wide.
+    Usage(usize),
+}
+
 /// Answers until nobody asks any more.
-pub fn run(desk: &Desk, asked: &Receiver<(String, Option<String>)>, say: &Sender<Msg>) {
+pub fn run(desk: &Desk, asked: &Receiver<Wish>, say: &Sender<Msg>) {
     while let Ok(first) = asked.recv() {
-        let (query, here) = asked.try_iter().last().unwrap_or(first);
-        if say.send(search(&mut desk.run(), &query, here.as_deref())).is_err() {
+        let msg = match asked.try_iter().last().unwrap_or(first) {
+            Wish::Hits(topic, here) => search(&mut desk.run(), topic, here.as_deref()),
+            Wish::Usage(columns) => Msg::Usage(gather::usage(desk, columns)),
+        };
+        if say.send(msg).is_err() {
             return;
         }
     }
 }
 
-/// What a query finds, in one folder's sessions or in all.
-fn search(run: &mut Run, asked: &str, here: Option<&str>) -> Msg {
-    let (hits, told) = match find(run, asked, here) {
-        Ok((found, told)) => (found.iter().map(|hit| shown(run, hit)).collect(), told),
-        Err(error) => {
-            let (what, hint) = words(&error);
-            let hint = hint.map(|hint| format!(". {hint}")).unwrap_or_default();
-            (Vec::new(), safe::line(&format!("{what}{hint}")))
-        }
+/// What there is about a topic, in one folder's sessions or in all.
+pub fn search(run: &mut Run, topic: Topic, here: Option<&str>) -> Msg {
+    let all = |hits: Vec<Hit>| {
+        let told = if hits.is_empty() { "Nothing found" } else { "" };
+        (hits, told.to_owned())
     };
-    Msg::Hits(asked.to_owned(), hits, told)
+    let found = match &topic {
+        Topic::Words(asked) => find(run, asked, here).map(|(found, told)| {
+            (found.iter().map(|hit| shown(run, hit)).collect::<Vec<Hit>>(), told)
+        }),
+        Topic::Errors => gather::errors(run, here).map(all),
+        Topic::File(path) => gather::file(run, path).map(all),
+    };
+    let (hits, told) = found.unwrap_or_else(|error| {
+        let (what, hint) = words(&error);
+        let hint = hint.map(|hint| format!(". {hint}")).unwrap_or_default();
+        (Vec::new(), safe::line(&format!("{what}{hint}")))
+    });
+    Msg::Hits(topic, hits, told)
 }
 
 fn find(

@@ -9,13 +9,15 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use ratatui::crossterm::event::{KeyEvent, MouseEvent};
+use ratatui::layout::Position;
 use ratatui::text::Line;
 use report::record::Detail;
 use report::show::Part;
 
 use super::draw;
-use super::list::{Hit, List, Mode};
+use super::list::{Hit, List, Mode, Topic};
 use super::row::{self, Row};
+use super::sheet::Sheet;
 use super::view::{Doc, Goal, Stamp, View};
 
 /// What has happened.
@@ -33,8 +35,12 @@ pub enum Msg {
     Rows(Vec<Row>, bool),
     /// What was typed in each session, in small letters.
     Prompts(HashMap<String, String>),
-    /// What a search found, and what is to say about it.
-    Hits(String, Vec<Hit>, String),
+    /// What was found, and what is to say about it.
+    Hits(Topic, Vec<Hit>, String),
+    /// What was used.
+    Usage(Vec<Line<'static>>),
+    /// The file that a record is about, if it is about one.
+    File(Option<String>),
     /// A look into a session.
     Glance(Glance, Vec<Line<'static>>),
     /// A session, by the ticket it was asked for with.
@@ -54,8 +60,12 @@ pub enum Msg {
 pub enum Effect {
     /// Look into a session.
     Glance(Glance),
-    /// Look for words in all contents, or in those of a folder's sessions.
-    Search(String, Option<String>),
+    /// Gather hits from all contents, or from those of a folder's sessions.
+    Search(Topic, Option<String>),
+    /// Tell what was used, so wide.
+    Usage(usize),
+    /// Tell which file a record of what was read is about.
+    File(u64, usize),
     /// Read a session.
     Open(Asked),
     /// Paint records of what was read last.
@@ -157,6 +167,8 @@ pub struct State {
     pub view: Option<View>,
     /// What is typed to be found in it; none when nobody types.
     pub finding: Option<String>,
+    /// What was used, over the list.
+    pub sheet: Option<Sheet>,
     /// What has to be answered first.
     pub question: Option<Question>,
     /// Whether the keys are shown.
@@ -165,6 +177,8 @@ pub struct State {
     pub note: Option<String>,
     /// A look into the chosen session.
     pub glance: Option<(Glance, Vec<Line<'static>>)>,
+    /// From where to where the mouse is drawn while its button is held.
+    pub drag: Option<(Position, Position)>,
     wanted: Option<Glance>,
     size: (u16, u16),
     tickets: u64,
@@ -180,10 +194,12 @@ impl State {
             list,
             view: None,
             finding: None,
+            sheet: None,
             question: None,
             has_help: false,
             note: None,
             glance: None,
+            drag: None,
             wanted: None,
             size,
             tickets: 0,
@@ -204,11 +220,17 @@ impl State {
                 row::add_prompts(&mut self.list.rows, &prompts);
                 self.list.refresh();
             }
-            Msg::Hits(query, hits, told) if query == self.list.query => {
-                (self.list.hits, self.list.told) = (hits, told);
-                self.list.restart();
+            Msg::Hits(topic, hits, told) if topic == self.list.topic => {
+                self.list.found_all(hits, told);
             }
             Msg::Hits(..) => {}
+            Msg::Usage(lines) => {
+                if let Some(sheet) = &mut self.sheet {
+                    sheet.lines = Some(lines);
+                }
+            }
+            Msg::File(Some(path)) => effects.extend(self.gather(Topic::File(path))),
+            Msg::File(None) => self.note = Some("This is about no file".into()),
             Msg::Glance(glance, lines) => self.glance = Some((glance, lines)),
             Msg::Opened(ticket, read) => self.opened(ticket, read),
             Msg::Painted(all) => {
@@ -309,6 +331,17 @@ impl State {
         self.view = Some(view);
         self.note = None;
         self.ask()
+    }
+
+    /// Shows a list of hits in place of the sessions.
+    fn gather(&mut self, topic: Topic) -> Option<Effect> {
+        (self.view, self.finding) = (None, None);
+        self.list.mode = Mode::Search;
+        self.list.query.clear();
+        self.list.topic = topic.clone();
+        self.list.found_all(Vec::new(), "\u{2026}".into());
+        let here = self.list.here.clone().filter(|_| self.list.is_here);
+        Some(Effect::Search(topic, here))
     }
 
     /// Asks for the session as it is to be shown.

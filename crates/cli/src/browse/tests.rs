@@ -16,8 +16,10 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::draw;
-use super::list::Hit;
+use super::gather;
+use super::list::{Hit, Topic};
 use super::reading::{Reading, Request};
+use super::search;
 use super::shelf;
 use super::state::{Effect, Msg, Options, Parting, State};
 use crate::serve::Desk;
@@ -145,6 +147,17 @@ impl Browser {
                 Effect::Paint(wanted) => Request::Paint(wanted),
                 Effect::Find(ticket, text) => Request::Find(ticket, text),
                 Effect::Glance(glance) => Request::Glance(glance),
+                Effect::File(serial, index) => Request::File(serial, index),
+                Effect::Search(topic, here) if !matches!(topic, Topic::Words(_)) => {
+                    let msg = search::search(&mut self.desk.run(), topic, here.as_deref());
+                    effects.extend(self.state.update(msg));
+                    continue;
+                }
+                Effect::Usage(columns) => {
+                    let lines = gather::usage(&self.desk, columns);
+                    effects.extend(self.state.update(Msg::Usage(lines)));
+                    continue;
+                }
                 other => {
                     self.asked.push(other);
                     continue;
@@ -169,6 +182,11 @@ impl Browser {
             rest = after;
         }
         self
+    }
+
+    fn mouse(&mut self, kind: MouseEventKind, column: u16, row: u16) {
+        let modifiers = KeyModifiers::NONE;
+        self.tell(Msg::Mouse(MouseEvent { kind, column, row, modifiers }));
     }
 
     fn buffer(&self) -> Buffer {
@@ -396,7 +414,7 @@ fn picking_prints_the_id() {
 fn a_search_is_asked_for_and_its_hits_open_where_they_are() {
     let mut browser = browser(110, 16);
     browser.keys("/cl");
-    assert_eq!(browser.asked.last(), Some(&Effect::Search("cl".into(), None)));
+    assert_eq!(browser.asked.last(), Some(&Effect::Search(Topic::Words("cl".into()), None)));
     let hit = Hit {
         id: LOGIN.into(),
         title: "Fix the login test".into(),
@@ -406,9 +424,9 @@ fn a_search_is_asked_for_and_its_hits_open_where_they_are() {
         marks: [(6, 8)].map(|(from, to)| from..to).into(),
         ..Hit::default()
     };
-    browser.tell(Msg::Hits("c".into(), vec![hit.clone()], "old".into()));
+    browser.tell(Msg::Hits(Topic::Words("c".into()), vec![hit.clone()], "old".into()));
     assert!(!browser.screen().contains("#5 call"), "an old answer is not taken");
-    browser.tell(Msg::Hits("cl".into(), vec![hit], String::new()));
+    browser.tell(Msg::Hits(Topic::Words("cl".into()), vec![hit], String::new()));
     let found = browser.screen();
     assert!(found.contains("1 hit") && found.contains("#5 call  cargo clippy"), "{found}");
     assert!(found.contains("no such command"), "the look is at the hit: {found}");
@@ -454,21 +472,37 @@ fn a_session_is_shown_before_all_files_are_read() {
 #[test]
 fn the_mouse_chooses_opens_and_scrolls() {
     let mut browser = browser(60, 10);
-    let click = |row| {
-        let kind = MouseEventKind::Down(MouseButton::Left);
-        Msg::Mouse(MouseEvent { kind, column: 4, row, modifiers: KeyModifiers::NONE })
+    let click = |browser: &mut Browser, row| {
+        browser.mouse(MouseEventKind::Down(MouseButton::Left), 4, row);
+        browser.mouse(MouseEventKind::Up(MouseButton::Left), 4, row);
     };
-    browser.tell(click(3));
+    click(&mut browser, 3);
     assert_eq!(browser.state.list.selected, 1);
-    browser.tell(click(2));
+    click(&mut browser, 2);
     assert_eq!(browser.state.list.selected, 0);
-    browser.tell(click(2));
+    click(&mut browser, 2);
     assert!(browser.state.view.is_some());
-    let kind = MouseEventKind::ScrollUp;
-    let wheel = MouseEvent { kind, column: 0, row: 0, modifiers: KeyModifiers::NONE };
     let before = browser.screen();
-    browser.tell(Msg::Mouse(wheel));
+    browser.mouse(MouseEventKind::ScrollUp, 0, 0);
     assert_ne!(browser.screen(), before);
+}
+
+#[test]
+fn what_the_mouse_is_drawn_over_is_copied() {
+    let mut browser = browser(110, 16);
+    let left = MouseButton::Left;
+    let rows: Vec<String> = browser.screen().lines().map(str::to_owned).collect();
+    let y = rows.iter().position(|row| row.contains("I look at it.")).expect("a look") as u16;
+    let x = 56;
+    let before = browser.state.list.selected;
+    browser.mouse(MouseEventKind::Down(left), x, y);
+    browser.mouse(MouseEventKind::Drag(left), x + 5, y + 2);
+    browser.mouse(MouseEventKind::Up(left), x + 5, y + 2);
+    let Some(Effect::Copy(text)) = browser.asked.last() else { panic!("{:?}", browser.asked) };
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!((lines.len(), lines[0]), (3, "I look at it."));
+    assert!(!text.contains("Write the docs") && lines[2].chars().count() <= 6, "{text}");
+    assert_eq!(browser.state.list.selected, before, "nothing was clicked");
 }
 
 #[test]
@@ -490,4 +524,59 @@ fn the_keys_are_shown_and_any_key_takes_them_away() {
     assert!(browser.screen().contains("sort: last active"), "{}", browser.screen());
     browser.keys("x");
     assert!(!browser.screen().contains("sort: last active"));
+}
+
+#[test]
+fn errors_are_a_list_that_opens_where_they_are() {
+    let mut browser = browser(110, 16);
+    browser.keys("<^e>");
+    let shown = browser.screen();
+    assert!(shown.contains("1 hit") && shown.contains("#6 Bash  Exit code 1: no such"), "{shown}");
+    assert!(shown.contains("Fix the login test"), "{shown}");
+    browser.keys("<enter>");
+    let view = browser.state.view.as_ref().expect("a session");
+    assert!(view.item().is_some_and(|item| item.is_error), "{}", browser.screen());
+    browser.keys("q<esc>");
+    assert!(browser.screen().contains("  2 sessions"), "{}", browser.screen());
+}
+
+#[test]
+fn the_history_of_a_file_is_asked_for_at_a_record_about_it() {
+    let home = tempfile::tempdir().expect("a folder");
+    let input = json!({"file_path": "/w/shop/a.rs", "old_string": "x", "new_string": "y"});
+    let edits = login().call("Edit", input.clone(), "done", false);
+    edits.write(home.path(), "-w-shop");
+    let again = Talk::new(DOCS, "/w/blog").prompt("again").call("Edit", input, "done", false);
+    again.write(home.path(), "-w-blog");
+    let mut browser = started(home, 110, 16, Options::default());
+    browser.keys("login<enter>");
+    browser.keys("ggf");
+    assert!(browser.screen().contains("This is about no file"), "{}", browser.screen());
+    browser.keys("Gf");
+    let shown = browser.screen();
+    assert!(shown.contains("changes of /w/shop/a.rs") && shown.contains("2 hits"), "{shown}");
+    assert!(shown.contains("again") && shown.contains("Edit  +1 \u{2212}1"), "{shown}");
+}
+
+#[test]
+fn what_was_used_is_a_page_that_scrolls() {
+    let mut browser = browser(90, 12);
+    browser.keys("<^t>");
+    let shown = browser.screen();
+    assert!(shown.contains("What was used") && shown.contains("Esc sessions"), "{shown}");
+    browser.keys("Gk");
+    browser.keys("<esc>");
+    assert!(browser.screen().contains("  2 sessions"), "{}", browser.screen());
+}
+
+#[test]
+fn what_is_looked_for_is_marked_in_the_look() {
+    let mut browser = browser(110, 16);
+    browser.keys("login");
+    let buffer = browser.buffer();
+    let is_marked =
+        |cell: &ratatui::buffer::Cell| cell.modifier.contains(ratatui::style::Modifier::REVERSED);
+    let beside = buffer.content.chunks(110).skip(2).flat_map(|row| &row[57..]);
+    let marked: String = beside.filter(|cell| is_marked(cell)).map(|cell| cell.symbol()).collect();
+    assert!(marked.to_lowercase().contains("login"), "{marked}");
 }

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::time::Instant;
 
@@ -33,8 +35,14 @@ waits for you or ends. Stop it with Ctrl-C.
 
 Examples:
   recount watch
-  recount watch --json | jq -r 'select(.event == \"error\").text'")]
-pub struct WatchArgs {}
+  recount watch --json | jq -r 'select(.event == \"error\").text'
+  recount watch --notify 'notify-send \"$RECOUNT_EVENT\" \"$RECOUNT_TEXT\"'")]
+pub struct WatchArgs {
+    /// Run this by the shell when a session has answered, waits for you, fails or ends. It is
+    /// told by RECOUNT_EVENT, RECOUNT_SESSION, RECOUNT_TEXT and, on standard input, as JSON
+    #[arg(long, value_name = "COMMAND")]
+    notify: Option<String>,
+}
 
 /// What happened, and where.
 pub struct Told {
@@ -47,7 +55,7 @@ pub struct Told {
 }
 
 /// Watches until somebody stops it.
-pub fn run(_: &WatchArgs, run: &mut Run) -> Result<Answer, CliError> {
+pub fn run(args: &WatchArgs, run: &mut Run) -> Result<Answer, CliError> {
     let roots = run.roots()?;
     let roots: Vec<PathBuf> = roots.into_iter().map(|r| r.canonicalize().unwrap_or(r)).collect();
     let live = Live::new(roots.clone());
@@ -70,8 +78,11 @@ pub fn run(_: &WatchArgs, run: &mut Run) -> Result<Answer, CliError> {
         told.extend(running.look(&roots));
         for told in &told {
             show(run, told)?;
+            if let Some(command) = args.notify.as_ref().filter(|_| is_worth(told)) {
+                notify(run, command, told);
+            }
         }
-        std::io::Write::flush(&mut run.out)?;
+        run.out.flush()?;
         // Most of the time is left to others, however large the folder is.
         std::thread::sleep(begun.elapsed() * 3);
     }
@@ -179,6 +190,36 @@ fn show(run: &mut Run, told: &Told) -> Result<(), CliError> {
     }
     let line = line(&run.clock, told);
     Ok(run.out.line(&line)?)
+}
+
+/// Whether somebody who is not looking wants to be called.
+fn is_worth(told: &Told) -> bool {
+    use EventKind::{Ended, Error, Finished, Waiting};
+    told.agent.is_none() && matches!(told.event.kind, Finished | Waiting | Error | Ended)
+}
+
+/// Runs the person's command. What was said is in the environment and never part of the command.
+fn notify(run: &mut Run, command: &str, told: &Told) {
+    let (shell, flag) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
+    let mut program = Command::new(shell);
+    program.arg(flag).arg(command).stdin(Stdio::piped()).stdout(Stdio::null());
+    program.env("RECOUNT_EVENT", told.event.kind.name());
+    program.env("RECOUNT_SESSION", told.session.as_str());
+    program.env("RECOUNT_TEXT", &*safe::fit(&safe::line(&told.event.text), WIDEST));
+    let started = program.spawn().and_then(|mut child| {
+        let mut line = Vec::new();
+        wire::write(&mut line, &wire::watch::WatchEvent::new(told))?;
+        line.push(b'\n');
+        // Nobody waits for it; whoever does not read what it is told has no need of it.
+        std::thread::spawn(move || {
+            let _ = child.stdin.take().map(|mut pipe| pipe.write_all(&line));
+            child.wait()
+        });
+        Ok(())
+    });
+    if let Err(error) = started {
+        run.talk.now(&format!("`{}` can't be run: {error}", safe::line(command)));
+    }
 }
 
 fn line(clock: &Clock, told: &Told) -> String {

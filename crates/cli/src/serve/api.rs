@@ -11,7 +11,6 @@ use super::desk::Desk;
 use super::{Held, apart};
 use crate::args::{command_of, reason};
 use crate::commands;
-use crate::error::Answer;
 
 /// What can be asked: the words of the command, and whether a name follows.
 const QUESTIONS: &[(&str, Follows)] = &[
@@ -122,9 +121,8 @@ fn ask(desk: &Desk, line: &[String]) -> Reply {
     // One at a time: each may read all files.
     let _alone = desk.alone();
     let mut run = desk.run();
-    match commands::run(&command, &mut run)? {
-        Answer::Found | Answer::Nothing => Ok(Body::Lines(run.out.take())),
-    }
+    commands::run(&command, &mut run)?;
+    Ok(Body::Lines(run.out.take()))
 }
 
 /// The command line that a question stands for.

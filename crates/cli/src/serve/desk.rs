@@ -137,9 +137,11 @@ impl Desk {
             store: Some(self.store.clone()),
             demo: false,
             json: true,
-            color: Color::Never,
+            color: Some(Color::Never),
             no_pager: true,
             quiet: true,
+            verbose: false,
+            timings: false,
             redact: self.redactor.is_some(),
         };
         let mut run = Run::new(global, Environment::default(), Clock { now: Zoned::now() });

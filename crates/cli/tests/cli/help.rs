@@ -1,7 +1,7 @@
 use super::case::Case;
 
 /// The commands that the help of the program names.
-fn commands(case: &Case) -> Vec<String> {
+pub fn commands(case: &Case) -> Vec<String> {
     let output = case.command().arg("--help").output().unwrap();
     let help = String::from_utf8(output.stdout).unwrap();
     let list = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
@@ -38,6 +38,12 @@ fn a_wrong_word_gets_the_right_one() {
 
     For more information, try '--help'.
     ");
+}
+
+#[test]
+fn a_wrong_flag_gets_the_right_one() {
+    let shown = Case::new("").run("list --projcts");
+    assert!(shown.contains("tip: a similar argument exists: '--projects'"), "{shown}");
 }
 
 #[test]

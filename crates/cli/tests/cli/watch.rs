@@ -32,11 +32,13 @@ struct Watched {
 }
 
 impl Watched {
-    fn new(case: &Case) -> Self {
+    fn new(case: &Case, more: &[&str]) -> Self {
         let command = case.command();
         let mut child = Command::new(command.get_program())
             .args(["watch", "--json"])
+            .args(more)
             .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("HOME", case.claude().parent().unwrap())
             .env("TZ", "UTC")
             .stdout(Stdio::piped())
@@ -87,7 +89,7 @@ fn new_entries_are_told_and_old_ones_are_not() {
     );
     let path = format!("projects/-w/{SESSION}.jsonl");
     let case = Case::new(&format!("//- {path}\n{old}"));
-    let watched = Watched::new(&case);
+    let watched = Watched::new(&case, &[]);
     let later = "2999-01-01T10:00:00.000Z";
     let copied = old.replace("a1", "a9").replace("an old prompt", "a copy of an old prompt");
     let prompt =
@@ -112,4 +114,39 @@ fn new_entries_are_told_and_old_ones_are_not() {
     assert_eq!(watched.next().event, "ended");
     // It is in the store too.
     assert!(case.run("search new prompt").contains("#3 prompt"));
+}
+
+#[test]
+fn a_command_is_called_with_what_was_said_as_data() {
+    let prompt = entry(
+        "a1",
+        "2026-04-20T10:00:00.000Z",
+        r#""type":"user","message":{"role":"user","content":"go"}"#,
+    );
+    let path = format!("projects/-w/{SESSION}.jsonl");
+    let case = Case::new(&format!("//- {path}\n{prompt}"));
+    let to = case.home().join("told");
+    let command = format!(
+        "cat >{to}.json; printf '%s|%s|%s' \"$RECOUNT_EVENT\" \"$RECOUNT_SESSION\" \
+         \"$RECOUNT_TEXT\" >{to}.new; mv {to}.new {to}",
+        to = to.display()
+    );
+    let watched = Watched::new(&case, &["--notify", &command]);
+    let answer = entry(
+        "a2",
+        "2999-01-01T10:00:00.000Z",
+        r#""type":"assistant","message":{"id":"m","role":"assistant","content":[{"type":"text","text":"$(touch hacked); `id`"}],"stop_reason":"end_turn"}"#,
+    );
+    case.write(&path, &format!("{prompt}{answer}"));
+    assert_eq!(watched.next().event, "finished");
+    let begun = Instant::now();
+    while !to.exists() && begun.elapsed() < Duration::from_secs(20) {
+        std::thread::yield_now();
+    }
+    let told = std::fs::read_to_string(&to).unwrap();
+    assert_eq!(told, format!("finished|{SESSION}|$(touch hacked); `id`"));
+    let line = std::fs::read_to_string(to.with_extension("json")).unwrap();
+    let event: Event = serde_json::from_str(&line).unwrap();
+    assert_eq!(event.event, "finished");
+    assert!(!case.home().join("hacked").exists());
 }

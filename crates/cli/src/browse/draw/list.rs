@@ -6,7 +6,7 @@ use ratatui::style::Style;
 use report::list::Life;
 
 use super::{Areas, BAD, BOLD, CHOSEN, DIM, GOOD, HUE, MARK, put, put_right};
-use crate::browse::list::{Entry, Hit, List, Mode};
+use crate::browse::list::{Entry, Hit, List, Mode, Topic};
 use crate::browse::row::Row;
 use crate::browse::state::{Spot, State};
 use crate::terminal::format::{count, counted};
@@ -41,7 +41,15 @@ fn head(state: &State, buffer: &mut Buffer) {
     let x = put(buffer, 0, 1, columns, mark, HUE);
     let x = put(buffer, x, 1, columns, &safe::text(words), Style::new());
     put(buffer, x, 1, 1, " ", CHOSEN);
+    let topic = match (&list.mode, &list.topic) {
+        (Mode::Search, Topic::Errors) => Some(format!("errors, the last one first {}", list.told)),
+        (Mode::Search, Topic::File(path)) => {
+            Some(format!("changes of {} {}", safe::line(path), list.told))
+        }
+        _ => None,
+    };
     let told: &str = match (list.mode, words.is_empty()) {
+        _ if topic.is_some() => topic.as_deref().unwrap_or_default(),
         (Mode::Search, true) => "words, \"phrases\", -without, tool:Bash, file:main.rs, after:7d",
         (Mode::Search, false) => &list.told,
         (Mode::Filter, true) => "type to filter",
@@ -147,13 +155,22 @@ fn glance(state: &State, area: Rect, buffer: &mut Buffer) {
     if area.width == 0 || id != Some(&of.id) {
         return;
     }
-    let typed = state.list.typed.to_lowercase();
+    let typed = match (&of.at, &state.list.topic) {
+        (Spot::Words(_), _) => state.list.typed.to_lowercase(),
+        // Filters and signs of the query are no words of the text.
+        (Spot::Entry(_), Topic::Words(query)) => {
+            let words = query.split_whitespace().filter(|word| !word.contains(':'));
+            let words = words.filter(|word| !word.starts_with('-'));
+            let bare =
+                |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+            words.map(bare).collect::<Vec<_>>().join(" ")
+        }
+        _ => String::new(),
+    };
     for (row, line) in lines.iter().take(usize::from(area.height)).enumerate() {
         let y = area.y + row as u16;
         buffer.set_line(area.x, y, line, area.width);
-        if let Spot::Words(_) = of.at {
-            let place = Rect { y, height: 1, ..area };
-            typed.split_whitespace().for_each(|word| super::view::marks(word, line, place, buffer));
-        }
+        let place = Rect { y, height: 1, ..area };
+        typed.split_whitespace().for_each(|word| super::view::marks(word, line, place, buffer));
     }
 }

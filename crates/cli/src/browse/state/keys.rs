@@ -6,10 +6,11 @@
 use ratatui::crossterm::event::{
     KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
 };
+use ratatui::layout::Position;
 use report::record::Detail;
 use transcript::session::Role;
 
-use super::{Effect, Mode, Parting, Question, State};
+use super::{Effect, Mode, Parting, Question, Sheet, State, Topic};
 use crate::browse::draw;
 use crate::browse::view::{Goal, Item};
 use crate::commands::short;
@@ -35,6 +36,13 @@ impl State {
             return answer(question, key.code).into_iter().collect();
         }
         self.note = None;
+        if let Some(sheet) = &mut self.sheet {
+            let rows = usize::from(self.size.1.saturating_sub(2));
+            if sheet.key(key.code, rows) {
+                self.sheet = None;
+            }
+            return Vec::new();
+        }
         let effect = match (&self.view, &self.finding) {
             (Some(_), Some(_)) => self.find_key(key.code),
             (Some(_), None) if is_control => self.view_control(key.code),
@@ -80,7 +88,9 @@ impl State {
             KeyCode::Char(letter) if is_control => return self.list_control(letter),
             KeyCode::Char('/') if self.list.mode == Mode::Filter => {
                 self.list.mode = Mode::Search;
-                self.list.restart();
+                self.list.topic = Topic::Words(self.list.query.clone());
+                self.list.found_all(Vec::new(), String::new());
+                return self.search_again();
             }
             KeyCode::Char('?') if self.words().is_empty() => self.has_help = true,
             KeyCode::F(1) => self.has_help = true,
@@ -100,6 +110,11 @@ impl State {
             'u' => return self.set_words(String::new()),
             'r' => self.ask_to_resume(),
             'y' => return Some(Effect::Copy(self.chosen()?.0)),
+            'e' => return self.gather(Topic::Errors),
+            't' => {
+                self.sheet = Some(Sheet::default());
+                return Some(Effect::Usage(usize::from(self.size.0)));
+            }
             _ => {}
         }
         None
@@ -122,6 +137,7 @@ impl State {
             }
             Mode::Search => {
                 self.list.query = words;
+                self.list.topic = Topic::Words(self.list.query.clone());
                 self.search_again()
             }
         }
@@ -144,6 +160,10 @@ impl State {
         if self.list.mode != Mode::Search {
             return None;
         }
+        let topic = self.list.topic.clone();
+        if topic == Topic::Errors {
+            return self.gather(topic);
+        }
         if self.list.query.trim().is_empty() {
             (self.list.hits, self.list.told) = (Vec::new(), String::new());
             self.list.restart();
@@ -151,7 +171,7 @@ impl State {
         }
         self.list.told = "\u{2026}".into();
         let here = self.list.here.clone().filter(|_| self.list.is_here);
-        Some(Effect::Search(self.list.query.clone(), here))
+        Some(Effect::Search(topic, here))
     }
 
     /// Out of what one is in: the search, the filter, the browser.
@@ -257,6 +277,7 @@ impl State {
                 self.note = Some(format!("Copied: {words}"));
                 return Some(Effect::Copy(words));
             }
+            'f' => return Some(Effect::File(view.doc.as_ref()?.serial, view.selected)),
             'w' => self.note = where_in_file(view),
             'x' => self.question = Some(Question::Export(view.id.clone())),
             'p' => return Some(Effect::Page(view.id.clone())),
@@ -326,24 +347,55 @@ impl State {
         if self.has_help || self.question.is_some() {
             return None;
         }
+        let at = Position::new(mouse.column, mouse.row);
         let by = match mouse.kind {
             MouseEventKind::ScrollDown => WHEEL,
             MouseEventKind::ScrollUp => -WHEEL,
-            MouseEventKind::Down(MouseButton::Left) => return self.click(mouse),
+            MouseEventKind::Down(MouseButton::Left) => {
+                self.drag = Some((at, at));
+                return None;
+            }
+            MouseEventKind::Drag(MouseButton::Left) => {
+                self.drag = self.drag.map(|(from, _)| (from, at));
+                return None;
+            }
+            MouseEventKind::Up(MouseButton::Left) => return self.release(),
             _ => return None,
         };
-        match &mut self.view {
-            Some(view) => view.scroll(by),
-            None => self.list.step(by.signum() as isize),
+        match (&mut self.sheet, &mut self.view) {
+            (Some(sheet), _) => {
+                let code = if by > 0 { KeyCode::Down } else { KeyCode::Up };
+                let rows = usize::from(self.size.1.saturating_sub(2));
+                for _ in 0..WHEEL {
+                    sheet.key(code, rows);
+                }
+            }
+            (None, Some(view)) => view.scroll(by),
+            (None, None) => self.list.step(by.signum() as isize),
         }
         None
     }
 
-    fn click(&mut self, mouse: MouseEvent) -> Option<Effect> {
+    /// The button is let go: a click where it was pressed, else what lies between is copied.
+    fn release(&mut self) -> Option<Effect> {
+        let (from, to) = self.drag?;
+        if from == to {
+            self.drag = None;
+            return self.click(to);
+        }
+        let text = draw::selected(self);
+        self.drag = None;
+        self.note = Some("Copied".into());
+        (!text.is_empty()).then_some(Effect::Copy(text))
+    }
+
+    fn click(&mut self, at: Position) -> Option<Effect> {
         let areas = draw::areas(self);
-        let at = ratatui::layout::Position::new(mouse.column, mouse.row);
+        if self.sheet.is_some() {
+            return None;
+        }
         if let Some(view) = &mut self.view {
-            let row = areas.text.contains(at).then(|| i32::from(mouse.row - areas.text.y))?;
+            let row = areas.text.contains(at).then(|| i32::from(at.y - areas.text.y))?;
             let index = view.at_row(row)?;
             match index == view.selected {
                 true => view.toggle(),
@@ -351,7 +403,7 @@ impl State {
             }
             return None;
         }
-        let row = areas.list.contains(at).then(|| mouse.row - areas.list.y)?;
+        let row = areas.list.contains(at).then(|| at.y - areas.list.y)?;
         let line = self.list.top + usize::from(row);
         if line >= self.list.lines.len() {
             return None;

@@ -1,0 +1,14 @@
+# recount in a container. Your Claude folder is mounted read-only, the store is a volume:
+#   docker build -t recount .
+#   docker run --rm -v ~/.claude:/claude:ro -v recount:/store recount list
+FROM rust:1.95-slim-trixie AS build
+RUN apt-get update && apt-get install -y --no-install-recommends gcc libc6-dev \
+    && rm -rf /var/lib/apt/lists/*
+WORKDIR /src
+COPY . .
+RUN cargo build --release --locked --package recount
+
+FROM debian:trixie-slim
+COPY --from=build /src/target/release/recount /usr/local/bin/recount
+ENV CLAUDE_CONFIG_DIR=/claude RECOUNT_STORE=/store
+ENTRYPOINT ["recount"]
