@@ -238,7 +238,7 @@ fn fewer_and_more() {
     ```
 
     #13 @6534 14:00:13 event
-      - system/turn_duration  1234
+      - system/turn_duration  the turn took 1.2 s
 
     folded here: 5 lines; `--entry N` shows one entry whole
     ");
