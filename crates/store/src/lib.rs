@@ -14,5 +14,6 @@ pub mod meaning;
 pub mod note;
 pub mod query;
 pub mod sync;
+pub mod table;
 pub mod text;
 pub mod token;
