@@ -1,11 +1,12 @@
 //! The order of what was found.
 //!
 //! A turn's score is, word by word, the best of its parts, so that a question and its answer
-//! count together, with a little of the turns before and after it. A session's is that of its
-//! turns, the best first. Both are held against the best there is and added, and so are the
-//! cosines, where meanings are known. Joining by reciprocal ranks instead cost two points of
-//! session hit@1 on LoCoMo: how far a turn is behind the first says more than its place. Time
-//! decides only between equals: as a factor it would bury the one right answer of last year.
+//! count together, less if it has few of the words, with a little of the turns before and after
+//! it. A session's is that of a text of its own, made of its turns: a word counts by how few
+//! sessions have it. Both are held against the best there is and added, and so are the cosines,
+//! where meanings are known. Joining by reciprocal ranks instead cost two points of session hit@1
+//! on LoCoMo: how far a turn is behind the first says more than its place. Time decides only
+//! between equals: as a factor it would bury the one right answer of last year.
 
 use std::cmp::Ordering;
 
@@ -19,7 +20,7 @@ use crate::query::{Place, Role};
 
 /// What a neighbour's words count for a turn.
 const NEIGHBOUR: Score = 0.2;
-/// What each further turn of a session counts, of the one before.
+/// How near in meaning each further turn of a session has to be, of the one before.
 const FURTHER: Score = 0.4;
 /// What the meaning of a session counts beside that of the turn.
 const SESSION_MEANING: Score = 0.5;
@@ -37,7 +38,7 @@ pub struct Explain {
     pub turn_score: Score,
     /// From 1; equal scores have equal ranks.
     pub turn_rank: usize,
-    /// Sum over the words of the best turn of the session.
+    /// That of the session as one text.
     pub session_score: Score,
     /// From 1.
     pub session_rank: usize,
@@ -83,13 +84,9 @@ struct Turn {
 /// One match for each turn, best first.
 pub(super) fn rank(candidates: &[Candidate], near: &[Near], scope: &dyn Scope) -> Vec<Match> {
     let turns = turns(candidates, near, scope);
-    let words = Points::of(by_turn(&turns), by_session(&turns, |turn| &turn.words), 1.0);
-    let cosine = |turn: &Turn| turn.cosine;
-    let meaning = Points::of(
-        turns.iter().map(cosine).collect(),
-        by_session(&turns, |turn| std::slice::from_ref(&turn.cosine)),
-        SESSION_MEANING,
-    );
+    let words = Points::of(by_turn(&turns), by_session(&turns), 1.0);
+    let cosines = turns.iter().map(|turn| turn.cosine).collect();
+    let meaning = Points::of(cosines, by_meaning(&turns), SESSION_MEANING);
     let mut ranked: Vec<(Match, Option<i64>)> = (0..turns.len())
         .map(|at| {
             let score = words.joined(at, &turns[at]) + meaning.joined(at, &turns[at]);
@@ -132,10 +129,14 @@ impl Points {
     }
 }
 
-/// A turn's words, with a little of those of the turns before and after it.
+/// A turn's words, less if it has few of them, with a little of the turns before and after it.
 fn by_turn(turns: &[Turn]) -> Vec<Score> {
+    let score = |turn: &Turn| -> Score {
+        let said = turn.words.iter().filter(|word| **word > 0.0).count() as Score;
+        turn.words.iter().sum::<Score>() * (said / turn.words.len().max(1) as Score).sqrt()
+    };
     let own: HashMap<(u64, u32), Score> =
-        turns.iter().map(|turn| ((turn.file, turn.number), turn.words.iter().sum())).collect();
+        turns.iter().map(|turn| ((turn.file, turn.number), score(turn))).collect();
     let with_neighbours = |turn: &Turn| -> Score {
         let at = |number: u32| own.get(&(turn.file, number)).copied().unwrap_or(0.0);
         let (before, after) = (turn.number.checked_sub(1).map_or(0.0, at), at(turn.number + 1));
@@ -144,22 +145,36 @@ fn by_turn(turns: &[Turn]) -> Vec<Score> {
     turns.iter().map(with_neighbours).collect()
 }
 
-/// A session's score is, number by number, that of its best turn, with less and less of the next
-/// ones.
-fn by_session(turns: &[Turn], numbers: impl Fn(&Turn) -> &[Score]) -> HashMap<u64, Score> {
-    let mut all: HashMap<u64, Vec<Vec<Score>>> = HashMap::new();
+/// A session's score as that of one text: a word that stands in few sessions counts much, and
+/// the second time it is said less than the first.
+fn by_session(turns: &[Turn]) -> HashMap<u64, Score> {
+    let mut best: Vec<Score> = Vec::new();
+    turns.iter().for_each(|turn| raise(&mut best, &turn.words));
+    let mut said: HashMap<u64, Vec<Score>> = HashMap::new();
     for turn in turns {
-        let numbers = numbers(turn);
-        let lists = all.entry(turn.session).or_default();
-        lists.resize(lists.len().max(numbers.len()), Vec::new());
-        lists.iter_mut().zip(numbers).for_each(|(list, number)| list.push(*number));
+        let sums = said.entry(turn.session).or_insert_with(|| vec![0.0; best.len()]);
+        for ((sum, word), best) in sums.iter_mut().zip(&turn.words).zip(&best) {
+            *sum += word / best.max(Score::MIN_POSITIVE);
+        }
     }
-    let sum = |mut scores: Vec<Score>| {
-        scores.sort_unstable_by(|a, b| b.total_cmp(a));
-        scores.iter().rev().fold(0.0, |sum, score| score + FURTHER * sum)
+    let count = |word: usize| said.values().filter(|sums| sums[word] > 0.0).count() as Score;
+    let rarity = |with: Score| (1.0 + (said.len() as Score - with + 0.5) / (with + 0.5)).ln();
+    let rarities: Vec<Score> = (0..best.len()).map(|word| rarity(count(word))).collect();
+    let score = |sums: &Vec<Score>| {
+        sums.iter().zip(&rarities).map(|(sum, rarity)| rarity * sum / (sum + 1.0)).sum()
     };
-    let total = |lists: Vec<Vec<Score>>| lists.into_iter().map(sum).sum();
-    all.into_iter().map(|(session, lists)| (session, total(lists))).collect()
+    said.iter().map(|(session, sums)| (*session, score(sums))).collect()
+}
+
+/// How near a session is in meaning: as its nearest turn, with less and less of the next ones.
+fn by_meaning(turns: &[Turn]) -> HashMap<u64, Score> {
+    let mut all: HashMap<u64, Vec<Score>> = HashMap::new();
+    turns.iter().for_each(|turn| all.entry(turn.session).or_default().push(turn.cosine));
+    let sum = |mut cosines: Vec<Score>| {
+        cosines.sort_unstable_by(|a, b| b.total_cmp(a));
+        cosines.iter().rev().fold(0.0, |sum, cosine| cosine + FURTHER * sum)
+    };
+    all.into_iter().map(|(session, cosines)| (session, sum(cosines))).collect()
 }
 
 fn turns(candidates: &[Candidate], near: &[Near], scope: &dyn Scope) -> Vec<Turn> {
