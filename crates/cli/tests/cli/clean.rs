@@ -12,7 +12,7 @@ use super::storage::bulky;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(dead_code)]
+#[expect(dead_code, reason = "all fields are decoded, not all compared")]
 struct Cleaned {
     r#type: String,
     session: String,

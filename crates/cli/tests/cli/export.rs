@@ -17,7 +17,7 @@ const APP: &str = "projects/-home-x-app/aaaa1111-0000-4000-8000-000000000001";
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(dead_code)]
+#[expect(dead_code, reason = "all fields are decoded, not all compared")]
 struct Exported {
     r#type: String,
     session: String,
@@ -33,7 +33,7 @@ struct Exported {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(dead_code)]
+#[expect(dead_code, reason = "all fields are decoded, not all compared")]
 struct Redaction {
     r#type: String,
     rule: String,
@@ -45,7 +45,6 @@ struct Redaction {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(dead_code)]
 struct Place {
     session: String,
     entry: u64,

@@ -441,7 +441,7 @@ fn hostile_paths_are_no_place_to_write_to() {
 
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
-#[allow(dead_code, clippy::enum_variant_names)]
+#[expect(dead_code, clippy::enum_variant_names, reason = "all of it is decoded, not all compared")]
 enum Line {
     FileChange {
         path: String,
@@ -491,7 +491,7 @@ enum Line {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(dead_code)]
+#[expect(dead_code, reason = "all fields are decoded, not all compared")]
 struct Hunk {
     old_start: u64,
     new_start: u64,

@@ -90,7 +90,7 @@ fn sessions_without_a_transcript() {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(dead_code)]
+#[expect(dead_code, reason = "all fields are decoded, not all compared")]
 struct Prompt {
     r#type: String,
     time: Option<String>,
@@ -102,7 +102,7 @@ struct Prompt {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(dead_code)]
+#[expect(dead_code, reason = "all fields are decoded, not all compared")]
 struct Paste {
     id: Option<String>,
     kind: Option<String>,
@@ -113,7 +113,7 @@ struct Paste {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(dead_code)]
+#[expect(dead_code, reason = "all fields are decoded, not all compared")]
 struct Ghost {
     r#type: String,
     session_id: Option<String>,

@@ -82,7 +82,7 @@ fn a_file_or_standard_input_needs_no_claude_folder() {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(dead_code)]
+#[expect(dead_code, reason = "all fields are decoded, not all compared")]
 struct LogMessage {
     r#type: String,
     time: Option<String>,
@@ -94,7 +94,7 @@ struct LogMessage {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(dead_code)]
+#[expect(dead_code, reason = "all fields are decoded, not all compared")]
 struct Log {
     r#type: String,
     session_id: String,

@@ -665,7 +665,7 @@ fn raw_lines_are_the_files_own() {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(dead_code)]
+#[expect(dead_code, reason = "all fields are decoded, not all compared")]
 struct Record {
     r#type: String,
     session_id: Option<String>,
@@ -695,7 +695,7 @@ struct Record {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(dead_code)]
+#[expect(dead_code, reason = "all fields are decoded, not all compared")]
 struct Part {
     kind: String,
     text: Option<String>,
@@ -704,7 +704,7 @@ struct Part {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(dead_code)]
+#[expect(dead_code, reason = "all fields are decoded, not all compared")]
 struct Call {
     tool_use_id: String,
     tool: String,
@@ -717,7 +717,7 @@ struct Call {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(dead_code)]
+#[expect(dead_code, reason = "all fields are decoded, not all compared")]
 struct CallResult {
     tool_use_id: Option<String>,
     entry: Option<u32>,
@@ -730,7 +730,7 @@ struct CallResult {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(dead_code)]
+#[expect(dead_code, reason = "all fields are decoded, not all compared")]
 struct Change {
     path: String,
     added: u32,
@@ -742,7 +742,7 @@ struct Change {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(dead_code)]
+#[expect(dead_code, reason = "all fields are decoded, not all compared")]
 struct Hunk {
     old_start: u64,
     new_start: u64,
@@ -751,7 +751,7 @@ struct Hunk {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(dead_code)]
+#[expect(dead_code, reason = "all fields are decoded, not all compared")]
 struct Compaction {
     trigger: Option<String>,
     pre_tokens: Option<u64>,

@@ -7,7 +7,7 @@ use super::list::HOME;
 
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
-#[allow(dead_code)]
+#[expect(dead_code, reason = "all fields are decoded, not all compared")]
 enum Line {
     Storage {
         files: u64,

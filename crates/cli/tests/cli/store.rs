@@ -20,7 +20,7 @@ const HOME: &str = r#"
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(dead_code)]
+#[expect(dead_code, reason = "all fields are decoded, not all compared")]
 pub struct Hit {
     pub r#type: String,
     pub rank: usize,
@@ -49,7 +49,6 @@ pub struct Mark {
 
 #[derive(Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
-#[allow(dead_code)]
 struct Sync {
     r#type: String,
     files: usize,

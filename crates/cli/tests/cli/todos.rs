@@ -86,7 +86,7 @@ fn nothing_to_do() {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(dead_code)]
+#[expect(dead_code, reason = "all fields are decoded, not all compared")]
 struct TodoList {
     r#type: String,
     session_id: String,
@@ -100,7 +100,7 @@ struct TodoList {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(dead_code)]
+#[expect(dead_code, reason = "all fields are decoded, not all compared")]
 struct TodoItem {
     id: Option<String>,
     text: Option<String>,

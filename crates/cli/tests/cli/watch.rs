@@ -11,7 +11,7 @@ use super::case::Case;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(dead_code)]
+#[expect(dead_code, reason = "all fields are decoded, not all compared")]
 struct Event {
     r#type: String,
     session: String,
