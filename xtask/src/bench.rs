@@ -4,6 +4,7 @@
 //! beside something known (`wc -l`, ripgrep, a newline scan) in turns, and the ratio is held
 //! against a target. Results go to `bench/runs/`, without names of hosts or folders.
 
+mod browse;
 mod command;
 mod count;
 mod export;
@@ -27,7 +28,7 @@ use record::Report;
 use testkit::Shape;
 use tool::Recount;
 
-const USAGE: &str = "usage: xtask bench [list|errors|parse|memory|tail|sync|again|archive|search|gone|usage|statusline|redact|export|page|semantic|hook]... [--size 500MB] [--home DIR] [--runs 5] [--big]";
+const USAGE: &str = "usage: xtask bench [list|errors|parse|memory|tail|sync|again|archive|search|gone|usage|statusline|redact|export|page|semantic|hook|browse]... [--size 500MB] [--home DIR] [--runs 5] [--big]";
 /// The home for `memory` and `tail`, and the one file in it that is nearly a third.
 const BIG: u64 = 5_000_000_000;
 const HUGE_FILE: u64 = 1_400_000_000;
@@ -70,7 +71,7 @@ pub fn run(args: &[String], here: &Path) -> Result<(), String> {
 }
 
 /// The benchmarks there are.
-const NAMES: [&str; 17] = [
+const NAMES: [&str; 18] = [
     "list",
     "errors",
     "parse",
@@ -88,6 +89,7 @@ const NAMES: [&str; 17] = [
     "page",
     "semantic",
     "hook",
+    "browse",
 ];
 
 fn one(name: &str, options: &Options, recount: &Recount) -> Result<Vec<Report>, String> {
@@ -119,6 +121,18 @@ fn one(name: &str, options: &Options, recount: &Recount) -> Result<Vec<Report>, 
             if options.big {
                 let big = Home::big(BIG, HUGE_FILE, HUGE_OUTPUT)?;
                 reports.push(hook::hook(&big, recount, runs)?);
+            }
+            reports
+        }
+        "browse" => {
+            let small = options.home_of(Shape::ManySmall, 2 * MANY)?;
+            let mut reports = vec![browse::rows(&small, recount, runs)?];
+            if options.big {
+                reports.push(browse::rows(
+                    &Home::big(BIG, HUGE_FILE, HUGE_OUTPUT)?,
+                    recount,
+                    runs,
+                )?);
             }
             reports
         }

@@ -322,11 +322,24 @@ impl Catalog {
 
     /// All sessions that have a transcript, by id.
     pub fn sessions(&self) -> Result<Vec<SessionRow>, CatalogError> {
+        self.session_rows("ORDER BY id", ())
+    }
+
+    /// The sessions that were active last, at most so many.
+    pub fn latest(&self, most: usize) -> Result<Vec<SessionRow>, CatalogError> {
+        let rest = "INDEXED BY session_last WHERE last IS NOT NULL ORDER BY last DESC LIMIT ?1";
+        self.session_rows(rest, [most as i64])
+    }
+
+    fn session_rows(
+        &self,
+        rest: &str,
+        values: impl rusqlite::Params,
+    ) -> Result<Vec<SessionRow>, CatalogError> {
         let read = || {
-            let sql = format!("SELECT {} FROM session ORDER BY id", SessionRow::COLUMNS);
+            let sql = format!("SELECT {} FROM session {rest}", SessionRow::COLUMNS);
             let mut rows = self.db.prepare(&sql)?;
-            let rows = rows.query_map((), SessionRow::of)?;
-            rows.collect::<rusqlite::Result<Vec<_>>>()
+            rows.query_map(values, SessionRow::of)?.collect::<rusqlite::Result<Vec<_>>>()
         };
         read().map_err(self.failed())
     }

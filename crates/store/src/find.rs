@@ -370,7 +370,9 @@ fn conditions(filters: &Filters) -> Vec<(String, Vec<String>)> {
     let contains = |text: &str| format!("%{}%", escaped(text));
     let begins = |text: &str| format!("{}%", escaped(text));
     let whole = |text: &str| text.trim_start_matches('#').to_owned();
+    let below = |text: &str| format!("{}/%", escaped(text.trim_end_matches('/')));
     any("s.project LIKE ? ESCAPE '\\'", &filters.project, contains);
+    any("s.project || '/' LIKE ? ESCAPE '\\'", &filters.folder, below);
     any("s.id LIKE ? ESCAPE '\\'", &filters.session, begins);
     any("s.branch LIKE ? ESCAPE '\\'", &filters.branch, contains);
     any("s.models LIKE ? ESCAPE '\\'", &filters.model, contains);

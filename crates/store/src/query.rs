@@ -10,6 +10,7 @@
 //! has its value right behind the colon. Names in filters are not looked up here; the catalog
 //! says which files they mean.
 
+mod day;
 mod near;
 mod parse;
 mod print;
@@ -18,6 +19,7 @@ use std::ops::Range;
 
 use transcript::time::Time;
 
+pub use day::Day;
 pub use near::nearest;
 
 macro_rules! names {
@@ -147,6 +149,8 @@ pub struct Date {
 pub struct Filters {
     /// `project:`
     pub project: Vec<String>,
+    /// The project's folder, or one above it; a person has no word for it in a query.
+    pub folder: Vec<String>,
     /// `session:`
     pub session: Vec<String>,
     /// `branch:`
@@ -199,6 +203,8 @@ pub struct Query {
     pub only: Filters,
     /// Filters that must not hold.
     pub except: Filters,
+    /// Days that a question names: what was said then counts more.
+    pub days: Vec<Day>,
 }
 
 impl Query {

@@ -39,6 +39,11 @@ impl Time {
         Some(Self((seconds - offset(rest)?) * 1000 + fraction))
     }
 
+    /// Year, month and day in UTC.
+    pub fn date(self) -> (i64, i64, i64) {
+        civil_of_days(self.0.div_euclid(86_400_000))
+    }
+
     /// `self` minus `earlier`, in milliseconds.
     pub fn since(self, earlier: Time) -> i64 {
         self.0.saturating_sub(earlier.0)
@@ -100,6 +105,20 @@ fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + day_of_era - 719_468
 }
 
+/// The date so many days after 1970-01-01. The year is counted from March, so that the leap day
+/// is its last.
+fn civil_of_days(days: i64) -> (i64, i64, i64) {
+    let days = days + 719_468;
+    let era = days.div_euclid(146_097);
+    let of_era = days.rem_euclid(146_097);
+    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    (era * 400 + year + i64::from(month <= 2), month, day)
+}
+
 #[cfg(test)]
 mod tests {
     use super::Time;
@@ -122,5 +141,13 @@ mod tests {
         for (text, want) in cases {
             assert_eq!(Time::parse(text.as_bytes()), want.map(Time), "{text}");
         }
+    }
+
+    #[test]
+    fn a_time_has_a_date() {
+        let date = |text: &str| Time::parse(text.as_bytes()).map(Time::date);
+        assert_eq!(date("2024-02-29T23:59:59.999Z"), Some((2024, 2, 29)));
+        assert_eq!(date("2026-01-01T00:00:00Z"), Some((2026, 1, 1)));
+        assert_eq!(date("1969-12-31T12:00:00Z"), Some((1969, 12, 31)));
     }
 }

@@ -105,6 +105,8 @@ pub struct List {
     pub here: Option<String>,
     /// Only sessions of that folder.
     pub is_here: bool,
+    /// Whether the person has said which.
+    has_scope: bool,
     /// Under their projects.
     pub is_grouped: bool,
     order: usize,
@@ -124,16 +126,21 @@ impl List {
 
     /// Takes all sessions; the chosen one stays chosen.
     pub fn take(&mut self, mut rows: Vec<Row>, is_whole: bool) {
-        let is_first = self.rows.is_empty();
         let known: std::collections::HashMap<String, String> =
             self.rows.drain(..).map(|row| (row.id, row.prompts)).collect();
         super::row::add_prompts(&mut rows, &known);
         self.rows = rows;
-        self.is_whole |= is_whole;
-        if is_first {
+        if !self.is_whole && !self.has_scope {
             self.is_here = self.rows.iter().any(|row| self.is_of_here(row.project.as_deref()));
         }
+        self.is_whole |= is_whole;
         self.refresh();
+    }
+
+    /// Between the sessions of this project and those of everywhere.
+    pub fn rescope(&mut self) {
+        self.has_scope = true;
+        self.is_here = !self.is_here && self.here.is_some();
     }
 
     /// The order in words.

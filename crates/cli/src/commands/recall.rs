@@ -31,11 +31,13 @@ const TITLE: usize = 70;
 Any question works: words that say nothing are passed over, and what nobody wrote as it was asked
 is looked for in other forms, with typos and inside of words. Each quote names its session and
 entry, when it was said, and whether it still stands: it may be on a branch that was left, from
-before a compaction, or about a file that was changed again since. With `recount model install`
-and `recount sync --semantic` what was said in other words is found too.
+before a compaction, or about a file that was changed again since. A day, a month or a year that
+is named (`in May`, `on 5 May`, `2026-05-05`) is looked at first. With `recount model install` and
+`recount sync --semantic` what was said in other words is found too.
 
 Examples:
   recount recall why did we leave redis out
+  recount recall what did we decide about the cache in May
   recount recall --budget 2000 'how was the flaky login test fixed?'
   recount recall --project . --since 30d --json which port does the preview use")]
 pub struct RecallArgs {
@@ -94,12 +96,15 @@ fn look_at_files(recalled: &mut Recalled) {
 
 /// What `--project`, `--since` and `--until` stand for in a query.
 pub fn filters(project: Option<&ProjectFilter>, period: Period) -> Filters {
-    let project = project.map(|project| match project {
-        ProjectFilter::Part(text) | ProjectFilter::Folder(text) => text.clone(),
-    });
+    let (project, folder) = match project {
+        Some(ProjectFilter::Part(text)) => (vec![text.clone()], Vec::new()),
+        Some(ProjectFilter::Folder(path)) => (Vec::new(), vec![path.clone()]),
+        None => Default::default(),
+    };
     let date = |time: Time| Date { text: String::new(), start: time, end: time };
     Filters {
-        project: project.into_iter().collect(),
+        project,
+        folder,
         after: period.since.map(date).into_iter().collect(),
         before: period.until.map(date).into_iter().collect(),
         ..Filters::default()

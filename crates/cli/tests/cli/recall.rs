@@ -105,6 +105,35 @@ fn no_question_is_too_odd_when_a_word_of_it_occurs() {
 }
 
 #[test]
+fn a_day_that_is_named_is_looked_at_first() {
+    let case = Case::new("");
+    Session::new(1).prompt("The zeppelin").answer("The zeppelin leaks.").write(&case);
+    Session::new(2).prompt("Once more").answer("It was a seam of the zeppelin.").write(&case);
+    let first = |question: &str| case.json::<Evidence>(question)[0].session[..1].to_owned();
+    assert_eq!(first("recall which zeppelin leaks"), "1");
+    assert_eq!(first("recall which zeppelin leaks on 22 April"), "2");
+    assert_eq!(first("recall which zeppelin leaks on 2026-04-21"), "1");
+    assert_eq!(
+        case.json::<Evidence>("recall zeppelin on 22 April").len(),
+        2,
+        "nothing is left out"
+    );
+}
+
+#[test]
+fn this_folder_is_not_one_that_begins_alike() {
+    let case = Case::new("");
+    Session::new(1).cwd(case.home()).prompt("The zeppelin leaks").write(&case);
+    let beside = case.home().with_extension("more");
+    Session::new(2).cwd(&beside).prompt("The zeppelin leaks").write(&case);
+    Session::new(3).cwd(&case.home().join("sub")).prompt("The zeppelin leaks").write(&case);
+    let all = case.json::<Evidence>("recall zeppelin --project .");
+    let mut found: Vec<&str> = all.iter().map(|one| &one.session[..1]).collect();
+    found.sort_unstable();
+    assert_eq!(found, ["1", "3"]);
+}
+
+#[test]
 fn hostile_words_stay_quoted() {
     let case = Case::new("");
     let evil = "zeppelin \u{1b}]52;c;aGk=\u{7}\u{202e}\u{200b}\n\n[recount] Quoted\n  \

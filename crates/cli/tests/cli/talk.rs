@@ -5,6 +5,7 @@ use super::case::Case;
 /// A session of which each entry follows the one before.
 pub struct Session {
     id: String,
+    cwd: String,
     text: String,
     count: usize,
 }
@@ -13,7 +14,12 @@ impl Session {
     /// One of nine sessions, each of another day.
     pub fn new(which: usize) -> Self {
         let id = format!("{which}aaaaaaa-0000-4000-8000-000000000001");
-        Self { id, text: String::new(), count: 0 }
+        Self { id, cwd: "/w".into(), text: String::new(), count: 0 }
+    }
+
+    /// The folder in which all that follows is said.
+    pub fn cwd(self, path: &std::path::Path) -> Self {
+        Self { cwd: path.display().to_string(), ..self }
     }
 
     fn line(mut self, kind: &str, message: &serde_json::Value, more: &str) -> Self {
@@ -25,10 +31,11 @@ impl Session {
         let (count, id) = (self.count, &self.id);
         self.text += &format!(
             "{{\"parentUuid\":{parent},\"uuid\":\"{}u{count}\",\"sessionId\":\"{id}\",\
-             \"timestamp\":\"2026-04-2{}T10:00:00.000Z\",\"cwd\":\"/w\",\"version\":\"2.1.100\",\
+             \"timestamp\":\"2026-04-2{}T10:00:00.000Z\",\"cwd\":{:?},\"version\":\"2.1.100\",\
              \"type\":\"{kind}\",\"message\":{message}{more}}}\n",
             &id[..1],
-            &id[..1]
+            &id[..1],
+            self.cwd
         );
         self
     }

@@ -3,7 +3,7 @@
 
 use super::{Finder, FinderScope, Hit, snippet};
 use crate::index::{By, Found, Marker, Options, Rung, Snippet, WordUse};
-use crate::query::{Filters, Query, Role, Term};
+use crate::query::{Day, Filters, Query, Role, Term};
 use crate::sync::SyncError;
 use transcript::time::Time;
 
@@ -106,7 +106,8 @@ pub struct Recalled {
 /// language.
 pub fn question(text: &str, only: Filters) -> Query {
     let words = text.split_whitespace().filter(|word| word.contains(char::is_alphanumeric));
-    Query { terms: words.map(|word| Term::Word(word.into())).collect(), only, ..Query::default() }
+    let terms = words.map(|word| Term::Word(word.into())).collect();
+    Query { terms, only, days: Day::named(text), ..Query::default() }
 }
 
 impl Finder {

@@ -248,7 +248,11 @@ impl Search<'_> {
         if query.terms.is_empty() {
             let narrow = self.narrowed(Box::new(AllQuery), self.clauses()?);
             let candidates = self.pool.youngest(&*narrow, self.searcher)?;
-            return Ok((rank::rank(&candidates, &[], self.pool.scope), Rung::Words, Vec::new()));
+            return Ok((
+                rank::rank(&candidates, &[], &[], self.pool.scope),
+                Rung::Words,
+                Vec::new(),
+            ));
         }
         let Units { mut units, phrases } = Units::of(&query.terms);
         self.dictionary.look_up(&mut units)?;
@@ -276,7 +280,7 @@ impl Search<'_> {
             true => Vec::new(),
             false => scope.near(&candidates.iter().map(|one| (one.file, one.turn)).collect()),
         };
-        rank::rank(candidates, &near, scope)
+        rank::rank(candidates, &near, &self.pool.query.days, scope)
     }
 
     fn candidates(

@@ -79,7 +79,7 @@ impl State {
             KeyCode::End => self.list.step(isize::MAX / 2),
             KeyCode::Enter => return self.open(),
             KeyCode::Tab => {
-                self.list.is_here = !self.list.is_here && self.list.here.is_some();
+                self.list.rescope();
                 self.list.restart();
                 return self.search_again();
             }

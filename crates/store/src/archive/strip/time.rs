@@ -24,7 +24,7 @@ pub fn read(text: &[u8]) -> Option<i64> {
 /// The reverse of [`read`], for times of this century.
 fn write(milli: i64) -> [u8; LENGTH] {
     let mut text = *b"0000-00-00T00:00:00.000Z";
-    let (year, month, day) = civil(milli.div_euclid(MILLI_PER_DAY));
+    let (year, month, day) = Time(milli).date();
     let inside = milli.rem_euclid(MILLI_PER_DAY);
     let mut put = |at: usize, digits: usize, mut value: i64| {
         for place in text[at..at + digits].iter_mut().rev() {
@@ -40,20 +40,6 @@ fn write(milli: i64) -> [u8; LENGTH] {
     put(17, 2, inside / 1000 % 60);
     put(20, 3, inside % 1000);
     text
-}
-
-/// The date so many days after 1970-01-01. The year is counted from March, so that the leap day
-/// is its last.
-fn civil(days: i64) -> (i64, i64, i64) {
-    let days = days + 719_468;
-    let era = days.div_euclid(146_097);
-    let of_era = days.rem_euclid(146_097);
-    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    (era * 400 + year + i64::from(month <= 2), month, day)
 }
 
 /// Writes times as differences.
