@@ -128,11 +128,9 @@ fn one(name: &str, options: &Options, recount: &Recount) -> Result<Vec<Report>, 
             let small = options.home_of(Shape::ManySmall, 2 * MANY)?;
             let mut reports = vec![browse::rows(&small, recount, runs)?];
             if options.big {
-                reports.push(browse::rows(
-                    &Home::big(BIG, HUGE_FILE, HUGE_OUTPUT)?,
-                    recount,
-                    runs,
-                )?);
+                let big = Home::big(BIG, HUGE_FILE, HUGE_OUTPUT)?;
+                reports.push(browse::rows(&big, recount, runs)?);
+                reports.push(browse::open(&big, recount, runs)?);
             }
             reports
         }
