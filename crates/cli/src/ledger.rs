@@ -41,15 +41,19 @@ enum Files {
     Found(Vec<Found>),
     /// In the store.
     Kept(Box<Archive>, Vec<KeptFile>),
+    /// On other computers: a lake was read.
+    Elsewhere,
 }
 
 /// A file in the store.
-struct KeptFile {
+pub struct KeptFile {
     path: PathBuf,
+    /// The archive's number for it.
+    pub file: i64,
     /// Which of its lives it is.
-    generation: GenerationId,
+    pub generation: GenerationId,
     /// Whether it was written anew since.
-    is_former: bool,
+    pub is_former: bool,
 }
 
 impl Counted {
@@ -67,6 +71,7 @@ impl Counted {
                 let KeptFile { path, generation, .. } = &files[at];
                 (path, lines(archive.content(*generation), offset))
             }
+            Files::Elsewhere => return (String::new(), 0),
         };
         (path.display().to_string(), number.unwrap_or(0))
     }
@@ -76,6 +81,7 @@ impl Counted {
         match &self.files {
             Files::Found(files) => Places::default().of(&files[file as usize]),
             Files::Kept(_, files) => files[file as usize].path.clone(),
+            Files::Elsewhere => PathBuf::new(),
         }
     }
 
@@ -106,6 +112,7 @@ impl Counted {
                     is_former: kept.is_former,
                 })
                 .collect(),
+            Files::Elsewhere => Vec::new(),
         }
     }
 }
@@ -163,6 +170,9 @@ impl Run {
     /// Everything that was used, priced: from the store if there is one that is up to date, else
     /// from the files.
     pub fn counted(&mut self, prices: &Prices) -> Result<Counted, CliError> {
+        if let Some(imported) = self.imported()? {
+            return Ok(Counted { ledger: imported.ledger()?, files: Files::Elsewhere });
+        }
         let (files, inputs) = self.inputs()?;
         let ledger = Ledger::new(inputs, prices);
         Ok(Counted { ledger, files })
@@ -170,6 +180,9 @@ impl Run {
 
     /// A view of everything that was used.
     pub fn tally(&mut self, prices: &Prices, view: &View<'_>) -> Result<Tally, CliError> {
+        if let Some(imported) = self.imported()? {
+            return Ok(Tally::of(&imported.ledger()?, view));
+        }
         let (_, inputs) = self.inputs()?;
         Ok(usage::tally(inputs, prices, view))
     }
@@ -199,25 +212,7 @@ impl Run {
         let rows =
             archive.files()?.into_iter().filter(|row| roots.iter().any(|r| **r == *row.home));
         let rows: HashMap<i64, FileRow> = rows.map(|row| (row.file.0, row)).collect();
-        let (mut files, mut inputs) = (Vec::new(), Vec::new());
-        for (file, generation, claims) in catalog.claims()? {
-            let Some(row) = rows.get(&file) else { continue };
-            let kind = layout::classify(&path_of(&row.rel));
-            if !kind.is_transcript() {
-                continue;
-            }
-            let is_former = row.generation.0 != generation;
-            inputs.push(Input {
-                kind,
-                path: row.path(),
-                created: row.stat.created.map(Time),
-                has_source: !is_former && !row.gone,
-                is_former,
-                claims,
-            });
-            let generation = GenerationId(generation);
-            files.push(KeptFile { path: row.path(), generation, is_former });
-        }
+        let (files, inputs) = kept_inputs(&catalog, &rows)?;
         Ok(Some((Files::Kept(Box::new(archive), files), inputs)))
     }
 
@@ -246,6 +241,9 @@ impl Run {
         let (mut agents, mut prs) = (Agents::new(), Prs::new());
         if !by.iter().any(|by| matches!(by, Dimension::Subagent | Dimension::Pr)) {
             return Ok((agents, prs));
+        }
+        if let Some(imported) = self.imported()? {
+            return imported.links();
         }
         let (library, taken) = self.library(|_, session, source| Some(links(session, source)))?;
         let mut kinds: HashMap<Key, String> = HashMap::new();
@@ -309,6 +307,33 @@ impl Run {
         }
         Ok((found, inputs))
     }
+}
+
+/// What these files of the archive claim, in each of their lives.
+pub fn kept_inputs(
+    catalog: &Catalog,
+    rows: &HashMap<i64, FileRow>,
+) -> Result<(Vec<KeptFile>, Vec<Input>), CliError> {
+    let (mut files, mut inputs) = (Vec::new(), Vec::new());
+    for (file, generation, claims) in catalog.claims()? {
+        let Some(row) = rows.get(&file) else { continue };
+        let kind = layout::classify(&path_of(&row.rel));
+        if !kind.is_transcript() {
+            continue;
+        }
+        let is_former = row.generation.0 != generation;
+        inputs.push(Input {
+            kind,
+            path: row.path(),
+            created: row.stat.created.map(Time),
+            has_source: !is_former && !row.gone,
+            is_former,
+            claims,
+        });
+        let generation = GenerationId(generation);
+        files.push(KeptFile { path: row.path(), file, generation, is_former });
+    }
+    Ok((files, inputs))
 }
 
 /// What was found in a file.
