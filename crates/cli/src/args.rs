@@ -32,6 +32,7 @@ Examples:
   recount recall why redis      the evidence for a question, quoted
   recount install claude        make it your agent's memory
   recount errors --summary      what fails, and how often
+  recount sql --tables          everything as tables, to be asked in SQL
   recount export latest --to session.html   a page to hand on, without secrets
   recount todos --open          what is still to do, over all sessions
   recount history --ghosts      sessions whose transcripts are gone
@@ -214,6 +215,7 @@ pub enum Command {
     Serve(commands::serve::ServeArgs),
     Usage(commands::usage::UsageArgs),
     Prices(commands::prices::PricesArgs),
+    Sql(commands::sql::SqlArgs),
     Storage(commands::storage::StorageArgs),
     Clean(commands::clean::CleanArgs),
     Statusline(commands::statusline::StatuslineArgs),

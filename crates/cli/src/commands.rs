@@ -33,6 +33,7 @@ pub mod search;
 pub mod segments;
 pub mod serve;
 pub mod show;
+pub mod sql;
 pub mod statusline;
 pub mod storage;
 pub mod sync;
@@ -84,6 +85,7 @@ pub fn run(command: &Command, run: &mut Run) -> Result<Answer, CliError> {
         Command::Clean(args) => clean::run(args, run),
         Command::Time(args) => time::run(args, run),
         Command::Tools(args) => tools::run(args, run),
+        Command::Sql(args) => sql::run(args, run),
         Command::Statusline(args) => statusline::run(args, run),
         Command::Watch(args) => watch::run(args, run),
         Command::Serve(args) => serve::run(args, run),

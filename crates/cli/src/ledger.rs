@@ -44,12 +44,14 @@ enum Files {
 }
 
 /// A file in the store.
-struct KeptFile {
+pub struct KeptFile {
     path: PathBuf,
+    /// The archive's number for it.
+    pub file: i64,
     /// Which of its lives it is.
-    generation: GenerationId,
+    pub generation: GenerationId,
     /// Whether it was written anew since.
-    is_former: bool,
+    pub is_former: bool,
 }
 
 impl Counted {
@@ -199,25 +201,7 @@ impl Run {
         let rows =
             archive.files()?.into_iter().filter(|row| roots.iter().any(|r| **r == *row.home));
         let rows: HashMap<i64, FileRow> = rows.map(|row| (row.file.0, row)).collect();
-        let (mut files, mut inputs) = (Vec::new(), Vec::new());
-        for (file, generation, claims) in catalog.claims()? {
-            let Some(row) = rows.get(&file) else { continue };
-            let kind = layout::classify(&path_of(&row.rel));
-            if !kind.is_transcript() {
-                continue;
-            }
-            let is_former = row.generation.0 != generation;
-            inputs.push(Input {
-                kind,
-                path: row.path(),
-                created: row.stat.created.map(Time),
-                has_source: !is_former && !row.gone,
-                is_former,
-                claims,
-            });
-            let generation = GenerationId(generation);
-            files.push(KeptFile { path: row.path(), generation, is_former });
-        }
+        let (files, inputs) = kept_inputs(&catalog, &rows)?;
         Ok(Some((Files::Kept(Box::new(archive), files), inputs)))
     }
 
@@ -309,6 +293,33 @@ impl Run {
         }
         Ok((found, inputs))
     }
+}
+
+/// What these files of the archive claim, in each of their lives.
+pub fn kept_inputs(
+    catalog: &Catalog,
+    rows: &HashMap<i64, FileRow>,
+) -> Result<(Vec<KeptFile>, Vec<Input>), CliError> {
+    let (mut files, mut inputs) = (Vec::new(), Vec::new());
+    for (file, generation, claims) in catalog.claims()? {
+        let Some(row) = rows.get(&file) else { continue };
+        let kind = layout::classify(&path_of(&row.rel));
+        if !kind.is_transcript() {
+            continue;
+        }
+        let is_former = row.generation.0 != generation;
+        inputs.push(Input {
+            kind,
+            path: row.path(),
+            created: row.stat.created.map(Time),
+            has_source: !is_former && !row.gone,
+            is_former,
+            claims,
+        });
+        let generation = GenerationId(generation);
+        files.push(KeptFile { path: row.path(), file, generation, is_former });
+    }
+    Ok((files, inputs))
 }
 
 /// What was found in a file.

@@ -25,6 +25,7 @@ mod run;
 mod serve;
 mod sessions;
 mod stored;
+mod tables;
 mod terminal;
 mod time_arg;
 mod wire;

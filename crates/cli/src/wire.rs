@@ -6,6 +6,10 @@
 //! always there. Fields are added, never renamed or removed. Text is given whole and unchanged;
 //! controls and invisible characters are written as `\u` escapes, so that a line is safe on a
 //! terminal too.
+//!
+//! Only the answers of `recount sql` have no `type`: each line is a row of the answer, with the
+//! columns that were asked for. Two columns of the same name are told apart by `_2` and so on,
+//! bytes are given in base 16, and numbers that JSON does not have as text.
 
 pub mod archive;
 pub mod clean;
@@ -30,6 +34,7 @@ pub mod record;
 pub mod rename;
 pub mod restore;
 pub mod search;
+pub mod sql;
 pub mod storage;
 pub mod sync;
 pub mod timing;

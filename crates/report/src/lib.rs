@@ -22,6 +22,7 @@ pub mod price;
 pub mod record;
 pub mod redact;
 pub mod related;
+pub mod rows;
 pub mod show;
 pub mod storage;
 pub mod timing;

@@ -58,9 +58,12 @@ pub fn answers(text: &str) -> Vec<&str> {
 
 /// Whether a person did not allow the call.
 pub fn is_rejected(outcome: &Outcome) -> bool {
-    let begins =
-        |text: &str| text.starts_with("The user doesn't want to proceed with this tool use");
-    outcome.is_error && outcome.text.as_deref().is_some_and(begins)
+    outcome.is_error && outcome.text.as_deref().is_some_and(is_rejection)
+}
+
+/// Whether an error says that a person did not allow the call.
+pub fn is_rejection(error: &str) -> bool {
+    error.starts_with("The user doesn't want to proceed with this tool use")
 }
 
 /// An error without the tag around it.

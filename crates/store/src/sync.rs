@@ -20,13 +20,13 @@ use transcript::layout::{Look, Problem, Walk};
 use transcript::session::{Builder, Node};
 use transcript::time::Time;
 
-use crate::archive::{Access, ArchiveError, Effort};
-use crate::catalog::{Catalog, CatalogError};
+use crate::archive::{Access, ArchiveError, Effort, FileRow};
+use crate::catalog::{Catalog, CatalogError, Joined};
 use crate::folder::{self, Store};
 use crate::index::IndexError;
 
 pub use glance::{forget, still};
-pub use keep::kept_files;
+pub use keep::{kept_files, source_of};
 
 /// A Claude folder and what was seen in it.
 pub struct Home {
@@ -265,6 +265,17 @@ pub fn sync(
         }
     }
     Ok((report, problems))
+}
+
+/// All sessions of the transcripts `rows` of the archive, as the catalog knows them.
+pub fn library(
+    homes: &[Home],
+    rows: &[FileRow],
+    store: &Store,
+    catalog: &Catalog,
+) -> Result<Joined, SyncError> {
+    let files = derive::transcripts(&walked(homes), rows, store)?;
+    Ok(catalog.library(files)?)
 }
 
 /// How much may be read while somebody waits.

@@ -1,5 +1,10 @@
 //! What a table is: names, columns and values, the same in SQLite, in Parquet and in the reference.
 
+pub mod ask;
+pub mod keep;
+pub mod schema;
+pub mod words;
+
 /// A table of the schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Table {

@@ -21,7 +21,7 @@ use transcript::session::{Builder, Node, Role as Voice};
 
 use crate::query::Role;
 
-pub(crate) use each::each_part;
+pub(crate) use each::{each_part, on_disk};
 pub use own::MARK;
 pub use spill::SPILL_MOST;
 pub(crate) use spill::Spills;

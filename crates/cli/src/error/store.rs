@@ -11,6 +11,8 @@ use store::meaning::InstallError;
 use store::note::NoteError;
 use store::query::QueryError;
 use store::sync::SyncError;
+use store::table::ask::AskError;
+use store::table::keep::TablesError;
 
 use super::{CliError, Message};
 use crate::terminal::format::counted;
@@ -38,6 +40,18 @@ pub enum StoreError {
     NoModel,
     /// The model could not be fetched: curl said why, or is not there.
     NotFetched(Option<io::Error>),
+    /// The tables can't be made or read.
+    Tables(TablesError),
+    /// A question in SQL has no answer.
+    Ask(AskError),
+    /// There is no such table.
+    NoTable(String),
+}
+
+impl From<TablesError> for StoreError {
+    fn from(error: TablesError) -> Self {
+        Self::Tables(error)
+    }
 }
 
 impl From<StoreError> for CliError {
@@ -101,7 +115,42 @@ pub(super) fn message(error: &StoreError) -> Message {
             },
             hint: Some("`recount model install FILE` takes it from a file".into()),
         },
+        StoreError::Tables(error) => tables(error),
+        StoreError::Ask(error) => ask(error),
+        StoreError::NoTable(name) => Message {
+            error: format!("There is no table `{name}`"),
+            hint: Some("`recount sql --tables` lists them".into()),
+        },
     }
+}
+
+fn tables(error: &TablesError) -> Message {
+    let hint = match error {
+        _ if error.is_full() => "Nothing is lost: make room and ask again",
+        _ if error.is_read_only() => "Make the folder writable, or name another one with `--store`",
+        _ if error.is_busy() => "Another recount is writing them: wait until it is done",
+        _ => "They can be made again: delete the file",
+    };
+    Message { error: chain(error), hint: Some(hint.into()) }
+}
+
+fn ask(error: &AskError) -> Message {
+    let hint = match error {
+        AskError::Wrong { near, .. } if !near.is_empty() => {
+            let near: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
+            format!("Near: {}; `recount sql --tables` lists tables and columns", near.join(", "))
+        }
+        AskError::Wrong { .. } | AskError::Nothing => {
+            "`recount sql --tables` lists tables and columns, `recount help sql` has examples"
+                .into()
+        }
+        AskError::Refused(_) => "Nothing is changed by a question: it is a SELECT".into(),
+        AskError::Several => "Leave out what stands after the first `;`".into(),
+        AskError::TooLong(_) => "`--timeout 0` lets it run on".into(),
+        AskError::TooMuch => "Ask for fewer columns or rows at once".into(),
+        AskError::Tables(error) => return tables(error),
+    };
+    Message { error: chain(error), hint: Some(hint) }
 }
 
 /// The error, the query below it, and a mark below the place.

@@ -5,6 +5,8 @@
 
 use std::io::{self, IsTerminal};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -67,5 +69,43 @@ impl Progress {
 impl Drop for Progress {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
+    }
+}
+
+/// So long nothing is said of work whose length nobody knows.
+const LONG: Duration = Duration::from_secs(1);
+
+/// A sign on stderr that something goes on, on a terminal and after a second. Gone when dropped.
+pub struct Waiting(Option<(mpsc::Sender<()>, JoinHandle<()>)>);
+
+impl Waiting {
+    /// Work begins now. `quiet` never shows it.
+    pub fn new(quiet: bool, what: &'static str) -> Self {
+        if quiet || !io::stderr().is_terminal() {
+            return Self(None);
+        }
+        let (stop, stopped) = mpsc::channel();
+        let show = move || {
+            if stopped.recv_timeout(LONG) != Err(RecvTimeoutError::Timeout) {
+                return;
+            }
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+            bar.set_message(what);
+            bar.enable_steady_tick(Duration::from_millis(120));
+            // Until it is dropped.
+            let _ = stopped.recv();
+            bar.finish_and_clear();
+        };
+        Self(Some((stop, std::thread::spawn(show))))
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        if let Some((stop, shown)) = self.0.take() {
+            drop(stop);
+            // It draws and waits: there is nothing that could fail.
+            let _ = shown.join();
+        }
     }
 }

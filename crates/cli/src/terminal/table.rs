@@ -18,6 +18,9 @@ const LAST_WANTED: usize = 32;
 /// On a terminal no column that can be spared is wider.
 const WIDEST: usize = 24;
 
+/// On a terminal no column of a table that somebody asked for is wider.
+const WIDEST_NAMED: usize = 40;
+
 /// One field of a row.
 pub struct Cell {
     text: String,
@@ -65,12 +68,25 @@ pub struct Table {
     columns: Vec<Column>,
     rows: Vec<Vec<Cell>>,
     spare: &'static [&'static str],
+    /// The titles, if they are not known before the program runs.
+    named: Option<Vec<String>>,
+    /// How wide the columns are, once some rows have been printed.
+    fixed: Option<Vec<usize>>,
 }
 
 impl Table {
     /// A table of these columns, without rows.
     pub fn new(columns: &[Column]) -> Self {
-        Self { columns: columns.to_vec(), rows: Vec::new(), spare: &[] }
+        let columns = columns.to_vec();
+        Self { columns, rows: Vec::new(), spare: &[], named: None, fixed: None }
+    }
+
+    /// A table whose titles somebody chose: each with whether its column has numbers.
+    pub fn named(titles: impl IntoIterator<Item = (String, bool)>) -> Self {
+        let side = |is_number: bool| if is_number { Column::Right("") } else { Column::Left("") };
+        let (named, columns): (Vec<String>, Vec<Column>) =
+            titles.into_iter().map(|(title, is_number)| (title, side(is_number))).unzip();
+        Self { named: Some(named), ..Self::new(&columns) }
     }
 
     /// Columns that a narrow terminal can do without, the first to go first.
@@ -93,15 +109,42 @@ impl Table {
 
     /// The lines of the table, the head first; cut to `width` where there is one.
     pub fn lines(&self, width: Option<usize>) -> Vec<String> {
-        let head: Vec<Cell> =
-            self.columns.iter().map(|column| Cell::new(style::HEAD, column.title())).collect();
-        let mut widths = self.widths(&head);
+        let head = self.head();
+        let widths = self.layout(&head, width);
+        let last = rest(&widths, width);
+        let rows = std::iter::once(&head).chain(&self.rows);
+        rows.map(|row| self.line(row, &widths, last)).collect()
+    }
+
+    /// The lines of the rows so far, which are then gone: for a table that is never whole in
+    /// memory. The head comes with the first, and their widths hold for the others.
+    pub fn drain(&mut self, width: Option<usize>) -> Vec<String> {
+        let head = self.head();
+        let (widths, is_first) = match self.fixed.take() {
+            Some(widths) => (widths, false),
+            None => (self.layout(&head, width), true),
+        };
+        let last = rest(&widths, width);
+        let rows = is_first.then_some(&head).into_iter().chain(&self.rows);
+        let lines = rows.map(|row| self.line(row, &widths, last)).collect();
+        self.rows.clear();
+        self.fixed = Some(widths);
+        lines
+    }
+
+    fn head(&self) -> Vec<Cell> {
+        match &self.named {
+            Some(named) => named.iter().map(|title| Cell::new(style::HEAD, title)).collect(),
+            None => self.columns.iter().map(|c| Cell::new(style::HEAD, c.title())).collect(),
+        }
+    }
+
+    fn layout(&self, head: &[Cell], width: Option<usize>) -> Vec<usize> {
+        let mut widths = self.widths(head);
         if let Some(width) = width {
             self.fit(&mut widths, width);
         }
-        let last = width.map(|width| width.saturating_sub(before(&widths)).max(LAST_LEAST));
-        let rows = std::iter::once(&head).chain(&self.rows);
-        rows.map(|row| self.line(row, &widths, last)).collect()
+        widths
     }
 
     /// Cuts names that are too wide, then leaves out columns: one of width 0 is not printed.
@@ -110,6 +153,9 @@ impl Table {
         for (column, width) in self.columns[..end].iter().zip(widths.iter_mut()) {
             if matches!(column, Column::Left(title) if self.spare.contains(title)) {
                 *width = (*width).min(WIDEST);
+            }
+            if self.named.is_some() {
+                *width = (*width).min(WIDEST_NAMED);
             }
         }
         for title in self.spare {
@@ -157,6 +203,11 @@ impl Table {
     }
 }
 
+/// What is left for the last column.
+fn rest(widths: &[usize], width: Option<usize>) -> Option<usize> {
+    width.map(|width| width.saturating_sub(before(widths)).max(LAST_LEAST))
+}
+
 /// What stands before the last column.
 fn before(widths: &[usize]) -> usize {
     widths.iter().rev().skip(1).filter(|width| **width > 0).map(|width| width + GAP).sum()
@@ -199,6 +250,20 @@ mod tests {
         NAME    SIZE  TITLE
         日本  4.1 MB  first line and more of it
         ab      12 B  x
+        ");
+    }
+
+    #[test]
+    fn a_long_table_keeps_the_widths_of_its_beginning() {
+        let mut table = Table::named([("name".into(), false), ("n".into(), true)]);
+        table.push(["abc".into(), "10".into()]);
+        let mut lines = table.drain(None);
+        table.push(["a".into(), "7".into()]);
+        lines.extend(table.drain(None));
+        insta::assert_snapshot!(plain(lines), @r"
+        name   n
+        abc   10
+        a      7
         ");
     }
 

@@ -102,6 +102,17 @@ impl Places {
         Some((end.wrapping_sub(u64::from(length)), length))
     }
 
+    /// Offset and length of every entry, in the order of their numbers.
+    pub fn all(&self) -> Vec<(u64, u32)> {
+        let mut end = 0u64;
+        let place = |(gap, length): &(u64, u32)| {
+            let start = end.wrapping_add(*gap);
+            end = start.wrapping_add(u64::from(*length));
+            (start, *length)
+        };
+        self.0.iter().map(place).collect()
+    }
+
     /// As bytes.
     pub fn save(&self) -> Vec<u8> {
         postcard::to_stdvec(self).expect("plain values can be written")
@@ -134,6 +145,7 @@ mod tests {
             assert_eq!(spot.state(), session.state(index));
             let place = Places::of(&session).at(node.number);
             assert_eq!(place, Some((node.offset, node.length)));
+            assert_eq!(Places::of(&session).all()[index], (node.offset, node.length));
             assert_eq!(spot.turn, session.turn_of(index).map(|t| t as u32));
         }
         assert_eq!(shape.at(3).map(|s| s.state()), Some(State::Abandoned));

@@ -446,7 +446,7 @@ impl Parcel<'_> {
 }
 
 /// The transcripts, as they are on disk or as they are kept.
-fn transcripts(
+pub(super) fn transcripts(
     homes: &[Walked<'_>],
     rows: &[FileRow],
     store: &Store,

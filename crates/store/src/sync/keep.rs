@@ -23,6 +23,7 @@ use crate::archive::{
     PackBuilder, Room, SYNC_LEVEL, Stat,
 };
 use crate::folder::Store;
+use crate::text;
 
 /// So much is read at once.
 const BLOCK: usize = 1 << 20;
@@ -537,4 +538,20 @@ pub fn kept_files(
         }
     });
     Ok(found.collect())
+}
+
+/// A file of the archive to be read by place: on disk where it is still as it was kept, since that
+/// need not be unpacked.
+pub fn source_of(archive: &Arc<Mutex<Archive>>, row: &FileRow) -> Source {
+    let path = row.path();
+    let on_disk = text::on_disk(row, 0).and_then(|_| Source::open(&path).ok());
+    on_disk.unwrap_or_else(|| {
+        let kept = Kept::new(ArchivedFile {
+            archive: archive.clone(),
+            files: Arc::default(),
+            generation: row.generation,
+            size: row.size,
+        });
+        Source::kept(&path, kept)
+    })
 }

@@ -71,7 +71,7 @@ pub(crate) fn each_part(
 }
 
 /// The file from `from` on, if its stat says that it is what is kept.
-fn on_disk(row: &FileRow, from: u64) -> Option<File> {
+pub(crate) fn on_disk(row: &FileRow, from: u64) -> Option<File> {
     const NANO: i64 = 1_000_000;
     let mut file = File::open(row.path()).ok().filter(|_| !row.gone && from <= row.size)?;
     let stat = file.metadata().ok()?;

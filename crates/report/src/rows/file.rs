@@ -1,0 +1,400 @@
+//! Rows of one transcript: entries, texts, calls, edits, commits. It is read once from its first
+//! entry to its last; a call waits for its result.
+
+use hashbrown::HashMap;
+use store::table::schema::{CALLS, COMMITS, EDITS, ENTRIES, TEXTS};
+use store::table::words::{self, Place, Spot};
+use store::table::{Table, Value};
+use transcript::entry::message::{Block, BlockKind};
+use transcript::entry::{Entry, tool};
+use transcript::id::Key;
+use transcript::layout::Problem;
+use transcript::session::{Call, Node, Role, Session, State};
+use transcript::source::Source;
+
+use super::line::Head;
+use super::{Maker, Texts, Visitor};
+use crate::errors;
+use crate::words::is_rejection;
+
+/// Which turn the entries of a file belong to.
+#[derive(Debug, Clone, Copy)]
+pub enum Turning {
+    /// As the file has it.
+    Own,
+    /// All to the same: the one that started the subagent.
+    Fixed(Option<u32>),
+}
+
+/// A transcript whose rows are made.
+pub struct File<'a> {
+    pub maker: &'a Maker<'a>,
+    pub head: Head,
+    pub session: &'a Session,
+    pub turning: Turning,
+}
+
+/// Where a response stands.
+#[derive(Debug, Clone, Copy)]
+pub struct Placed {
+    pub entry: u32,
+    pub turn: Option<u32>,
+}
+
+/// The kinds of subagents that calls name, by the calls.
+pub type Kinds = HashMap<Key, String>;
+
+/// A call that waits for its result.
+struct Pending {
+    skill: Option<String>,
+    about: Option<String>,
+    input: Value,
+}
+
+/// What a result says of a call.
+#[derive(Default)]
+struct Told {
+    outcome: &'static str,
+    signature: Option<String>,
+    error: Option<Value>,
+    bytes: Option<u64>,
+}
+
+impl File<'_> {
+    /// The turn of a node, from 1.
+    pub fn turn(&self, node: usize) -> Option<u32> {
+        match self.turning {
+            Turning::Own => self.session.turn_of(node).map(|turn| turn as u32 + 1),
+            Turning::Fixed(turn) => turn,
+        }
+    }
+
+    /// The entry that begins at `offset`.
+    pub fn place_of(&self, offset: u64) -> Option<Placed> {
+        let nodes = self.session.nodes();
+        let own = &nodes[..nodes.partition_point(|node| node.source == 0)];
+        let at = own.binary_search_by_key(&offset, |node| node.offset).ok()?;
+        Some(Placed { entry: own[at].number, turn: self.turn(at) })
+    }
+
+    /// Gives all rows; what its calls say of subagents comes back.
+    pub fn rows(&self, source: &Source, each: &mut Visitor<'_>) -> Result<Kinds, Problem> {
+        let (session, nodes) = (self.session, self.session.nodes());
+        let calls = session.calls();
+        let mut results: Vec<(usize, usize)> = calls
+            .iter()
+            .enumerate()
+            .filter(|(_, call)| session.counts(call.node()))
+            .filter_map(|(at, call)| Some((call.result()?, at)))
+            .collect();
+        results.sort_unstable();
+        let (mut made, mut came) = (calls.iter().enumerate().peekable(), results.iter().peekable());
+        let (mut pages, mut waiting) = (Pages::new(source), HashMap::new());
+        let mut kinds = Kinds::new();
+        for (at, node) in nodes.iter().enumerate().filter(|(_, node)| node.source == 0) {
+            let is_result = came.peek().is_some_and(|(result, _)| *result == at);
+            let is_own = session.counts(at);
+            if !is_result && !is_own {
+                while made.next_if(|(_, call)| call.node() <= at).is_some() {}
+                continue;
+            }
+            let entry = Entry::of(pages.entry(node)?, node.offset);
+            if is_own {
+                self.entry(at, node, &entry, each);
+                self.texts(at, node, &entry, each);
+            }
+            while let Some((number, call)) = made.next_if(|(_, call)| call.node() <= at) {
+                if is_own && call.node() == at {
+                    waiting.insert(number, self.pending(node, &entry, call, &mut kinds));
+                }
+            }
+            while let Some((_, number)) = came.next_if(|(result, _)| *result == at) {
+                if let Some(pending) = waiting.remove(number) {
+                    let told = self.told(node, &entry, &calls[*number]);
+                    self.call(*number, pending, told, each);
+                }
+            }
+        }
+        let mut rest: Vec<_> = waiting.into_iter().collect();
+        rest.sort_unstable_by_key(|(number, _)| *number);
+        for (number, pending) in rest {
+            self.call(number, pending, Told { outcome: "none", ..Told::default() }, each);
+        }
+        self.edits(each);
+        self.commits(each);
+        Ok(kinds)
+    }
+
+    /// A long text, or its place.
+    fn long(&self, node: &Node, spot: Spot, text: &str) -> Value {
+        match self.maker.texts {
+            Texts::Whole => Value::Text(text.to_owned()),
+            Texts::Places => Value::Integer(Place { entry: node.number, spot }.number()),
+        }
+    }
+
+    /// What the person asked at a node.
+    pub fn prompt(&self, node: &Node, source: &Source) -> Result<Value, Problem> {
+        if self.maker.texts == Texts::Places {
+            return Ok(self.long(node, Spot::Whole, ""));
+        }
+        let mut pages = Pages::new(source);
+        let entry = Entry::of(pages.entry(node)?, node.offset);
+        let said = words::words(&entry, Spot::Whole);
+        Ok(said.map_or(Value::Null, |said| Value::Text(said.into_owned())))
+    }
+
+    fn entry(&self, at: usize, node: &Node, entry: &Entry<'_>, each: &mut Visitor<'_>) {
+        let session = self.session;
+        let parent = session.parent(at).map(|up| session.nodes()[up].number);
+        let state = session.state(at);
+        let branch = entry.git_branch.filter(|branch| !branch.is_empty());
+        let (table, row) = self
+            .head
+            .agent_line(&ENTRIES)
+            .count(node.number)
+            .maybe_count(parent)
+            .maybe_count(self.turn(at))
+            .maybe_count(session.segment_of(at).map(|segment| segment as u64))
+            .time(node.time())
+            .days(node.time())
+            .maybe_text(entry.type_name.map(|name| name.text()))
+            .text(node.role.name())
+            .maybe_text(branch.map(|branch| branch.text()))
+            .text(state.name())
+            .is(matches!(state, State::Active | State::Compacted))
+            .count(node.length)
+            .maybe_text(entry.uuid.map(|uuid| uuid.text()))
+            .end();
+        each(table, row);
+    }
+
+    fn texts(&self, at: usize, node: &Node, entry: &Entry<'_>, each: &mut Visitor<'_>) {
+        let mut give = |kind: &'static str, spot: Spot, text: &str| {
+            if text.trim().is_empty() {
+                return;
+            }
+            let part = match spot {
+                Spot::Whole => 0,
+                Spot::Block(at) => at,
+            };
+            let (table, row) = self
+                .head
+                .agent_line(&TEXTS)
+                .count(node.number)
+                .count(part)
+                .maybe_count(self.turn(at))
+                .time(node.time())
+                .days(node.time())
+                .text(node.role.name())
+                .text(kind)
+                .count(text.len() as u64)
+                .value(self.long(node, spot, text))
+                .end();
+            each(table, row);
+        };
+        let whole = match node.role {
+            Role::Prompt | Role::Queued | Role::Command | Role::Shell | Role::Teammate => "prompt",
+            Role::Summary => "summary",
+            Role::Bookkeeping => "title",
+            Role::Answer | Role::Thinking | Role::Call | Role::ApiError
+                if entry.blocks().is_empty() =>
+            {
+                "answer"
+            }
+            Role::Answer | Role::Thinking | Role::Call | Role::ApiError | Role::Result => {
+                for (block, spot) in entry.blocks().iter().zip((0..).map(Spot::Block)) {
+                    if let Some((kind, text)) = kind_of(block).zip(words::block(block)) {
+                        give(kind, spot, &text);
+                    }
+                }
+                return;
+            }
+            _ => return,
+        };
+        if let Some(text) = words::words(entry, Spot::Whole) {
+            give(whole, Spot::Whole, &text);
+        }
+    }
+
+    fn pending(&self, node: &Node, entry: &Entry<'_>, call: &Call, kinds: &mut Kinds) -> Pending {
+        let name = self.session.tool(call);
+        let Some((at, block)) = block_of(entry, call.key()) else {
+            return Pending { skill: None, about: None, input: Value::Null };
+        };
+        let Some(input) = block.input else {
+            return Pending { skill: None, about: None, input: Value::Null };
+        };
+        if matches!(name, "Task" | "Agent")
+            && let Some(kind) = input.string("subagent_type")
+        {
+            kinds.insert(call.key(), kind.into_owned());
+        }
+        let skill = || input.string("skill").or_else(|| input.string("command"));
+        let text = words::block(block).unwrap_or_default();
+        Pending {
+            skill: (name == "Skill").then(skill).flatten().map(|skill| skill.into_owned()),
+            about: tool::subject(name, input).map(|about| short(&about)),
+            input: self.long(node, Spot::Block(at), &text),
+        }
+    }
+
+    fn told(&self, node: &Node, entry: &Entry<'_>, call: &Call) -> Told {
+        let Some((at, block)) = block_of(entry, call.key()) else {
+            let outcome = if call.is_error { "error" } else { "ok" };
+            return Told { outcome, ..Told::default() };
+        };
+        let bytes = block.content.map(|content| content.bytes().len() as u64);
+        if !call.is_error {
+            return Told { outcome: "ok", bytes, ..Told::default() };
+        }
+        let text = block.result_text().unwrap_or_default();
+        let is_cut = || {
+            let flag = entry.tool_result.and_then(|result| result.get("interrupted")?.bool());
+            flag == Some(true) || text.contains("[Request interrupted by user")
+        };
+        let outcome = match &*text {
+            text if is_rejection(text) => "rejected",
+            _ if is_cut() => "interrupted",
+            _ => "error",
+        };
+        Told {
+            outcome,
+            signature: Some(errors::signature(&text)),
+            error: Some(self.long(node, Spot::Block(at), &text)),
+            bytes,
+        }
+    }
+
+    fn call(&self, at: usize, pending: Pending, told: Told, each: &mut Visitor<'_>) {
+        let (session, nodes) = (self.session, self.session.nodes());
+        let call = &session.calls()[at];
+        let (made, result) = (&nodes[call.node()], call.result().map(|node| &nodes[node]));
+        let latency = result.and_then(|result| Some(result.time()?.0 - made.time()?.0));
+        let name = session.tool(call);
+        let (table, row) = self
+            .head
+            .agent_line(&CALLS)
+            .count(made.number)
+            .count(at as u64 + 1)
+            .maybe_count(self.turn(call.node()))
+            .time(made.time())
+            .days(made.time())
+            .text(name)
+            .maybe_text(tool::mcp_name(name).map(|(server, _)| server))
+            .maybe_text(pending.skill)
+            .maybe_text(pending.about)
+            .value(pending.input)
+            .text(told.outcome)
+            .is(call.is_error)
+            .maybe_count(latency.filter(|ms| *ms >= 0))
+            .maybe_text(told.signature)
+            .value(told.error.unwrap_or(Value::Null))
+            .maybe_count(result.map(|result| result.number))
+            .maybe_count(told.bytes)
+            .end();
+        each(table, row);
+    }
+
+    fn edits(&self, each: &mut Visitor<'_>) {
+        let (session, nodes) = (self.session, self.session.nodes());
+        for (path, touch) in session.touches() {
+            let call = &session.calls()[touch.call()];
+            let made = &nodes[call.node()];
+            let time = call.result().map_or(made, |node| &nodes[node]).time();
+            let (table, row) = self
+                .head
+                .agent_line(&EDITS)
+                .count(made.number)
+                .count(touch.call() as u64 + 1)
+                .maybe_count(self.turn(call.node()))
+                .time(time)
+                .days(time)
+                .text(path)
+                .text(session.tool(call))
+                .count(touch.added)
+                .count(touch.removed)
+                .is(touch.created)
+                .is(touch.estimated)
+                .end();
+            each(table, row);
+        }
+    }
+
+    fn commits(&self, each: &mut Visitor<'_>) {
+        for (at, commit) in self.session.commits() {
+            let node = &self.session.nodes()[at];
+            let (table, row) = self
+                .head
+                .agent_line(&COMMITS)
+                .count(node.number)
+                .maybe_count(self.turn(at))
+                .time(node.time())
+                .days(node.time())
+                .text(&*commit.hash)
+                .maybe_text(commit.branch.as_deref())
+                .maybe_text(commit.subject.as_deref())
+                .end();
+            each(table, row);
+        }
+    }
+
+    /// A row of a table that begins with the session.
+    pub fn line(&self, table: &'static Table) -> super::line::Line {
+        self.head.line(table)
+    }
+}
+
+fn kind_of(block: &Block<'_>) -> Option<&'static str> {
+    match block.kind {
+        BlockKind::Text => Some("answer"),
+        BlockKind::Thinking => Some("thinking"),
+        BlockKind::ToolUse => Some("call"),
+        BlockKind::ToolResult => Some("output"),
+        _ => None,
+    }
+}
+
+/// The block of a call or of its result.
+fn block_of<'e, 'a>(entry: &'e Entry<'a>, call: Key) -> Option<(u16, &'e Block<'a>)> {
+    let is_it = |block: &Block<'_>| block.id.is_some_and(|id| Key::of_str(id) == call);
+    (0..).zip(entry.blocks()).find(|(_, block)| is_it(block))
+}
+
+/// So much of what a call is about is told.
+const ABOUT: usize = 200;
+
+/// The first line that says something, cut.
+fn short(text: &str) -> String {
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("");
+    line.chars().take(ABOUT).collect()
+}
+
+/// So much is read at once: entries stand one after the other.
+const PAGE: usize = 1 << 20;
+
+/// Entries of a file, read in their order.
+struct Pages<'a> {
+    source: &'a Source,
+    start: u64,
+    bytes: Vec<u8>,
+}
+
+impl<'a> Pages<'a> {
+    fn new(source: &'a Source) -> Self {
+        Self { source, start: 0, bytes: Vec::new() }
+    }
+
+    /// The bytes of an entry; of one that is too long to be held, its beginning.
+    fn entry(&mut self, node: &Node) -> Result<&[u8], Problem> {
+        let length = (node.length as usize).min(transcript::line::HELD);
+        let end = self.start + self.bytes.len() as u64;
+        if node.offset < self.start || node.offset + length as u64 > end {
+            self.bytes = self.source.bytes(node.offset, length.max(PAGE))?;
+            self.start = node.offset;
+        }
+        let from = (node.offset - self.start) as usize;
+        let to = (from + length).min(self.bytes.len());
+        Ok(&self.bytes[from.min(to)..to])
+    }
+}
