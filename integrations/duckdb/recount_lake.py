@@ -31,12 +31,16 @@ def register(connection, *lakes):
     tables = sorted(files.keys() | loose.keys())
     if not tables:
         raise ValueError(f"no tables in {', '.join(map(str, lakes))}: is it a lake of recount?")
-    # Times are UTC; without this DuckDB shows them in the zone of the computer.
-    connection.execute("SET TimeZone = 'UTC'")
     for table in tables:
         parts = [_scan(paths, hive) for paths, hive in
                  ((files.get(table), "false"), (loose.get(table), "true")) if paths]
-        connection.execute(f'CREATE OR REPLACE VIEW "{table}" AS ' + " UNION ALL BY NAME ".join(parts))
+        rows = " UNION ALL BY NAME ".join(parts)
+        # Times are UTC, and stay so: DuckDB would show them in the zone of the computer.
+        times = [column[0] for column in connection.execute(f"DESCRIBE {rows}").fetchall()
+                 if column[1] == "TIMESTAMP WITH TIME ZONE"]
+        plain = ", ".join(f'make_timestamp(epoch_us("{time}")) AS "{time}"' for time in times)
+        columns = f"* REPLACE ({plain})" if times else "*"
+        connection.execute(f'CREATE OR REPLACE VIEW "{table}" AS SELECT {columns} FROM ({rows})')
     return tables
 
 

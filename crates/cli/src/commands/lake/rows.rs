@@ -73,8 +73,10 @@ fn homes(args: &RowsArgs, run: &mut Run) -> Result<BTreeMap<Home, HashSet<PathBu
             _ => return Err(LakeError::NoPath { number, line }.into()),
         };
         let path = Path::new(path);
-        let Some((root, rel)) = place(path) else {
-            return Err(LakeError::NoTranscript(path.into()).into());
+        let (root, rel) = match place(path) {
+            Some(place) => place,
+            None if is_beside(path) => continue,
+            None => return Err(LakeError::NoTranscript(path.into()).into()),
         };
         match root.join(rel).canonicalize() {
             Ok(_) => {
@@ -96,6 +98,11 @@ fn place(path: &Path) -> Option<(&Path, &Path)> {
         let rel = path.strip_prefix(root).ok()?;
         is_transcript(rel).then_some((root, rel))
     })
+}
+
+/// Whether a file that is no transcript lies among some, as journals and workflows do.
+fn is_beside(path: &Path) -> bool {
+    path.components().any(|part| part.as_os_str() == "projects")
 }
 
 fn print(
@@ -173,6 +180,10 @@ mod tests {
         assert_eq!(of("/a/.claude/projects/-w/s.jsonl").as_deref(), Some("/a/.claude"));
         let agent = "/a/projects/x/c/projects/-w/s/subagents/agent-1.jsonl";
         assert_eq!(of(agent).as_deref(), Some("/a/projects/x/c"));
-        assert_eq!(of("/a/notes.txt"), None);
+        let journal = Path::new("/a/.claude/projects/-w/s/subagents/workflows/w/journal.jsonl");
+        assert!(place(journal).is_none() && is_beside(journal));
+        assert!(
+            place(Path::new("/a/notes.txt")).is_none() && !is_beside(Path::new("/a/notes.txt"))
+        );
     }
 }
