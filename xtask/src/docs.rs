@@ -1,6 +1,8 @@
-//! `xtask docs`: writes the reference of the JSON lines from the doc comments of the wire types.
+//! `xtask docs`: writes the reference of the JSON lines from the doc comments of the wire types,
+//! and that of the tables from their schema.
 
 mod source;
+mod tables;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
@@ -25,26 +27,27 @@ pub fn run(args: &[String]) -> Result<(), String> {
         [flag] if flag == "--check" => true,
         _ => return Err(USAGE.into()),
     };
-    let page = Page::write(&read_wire()?)?;
-    if is_check { check(&page) } else { save(&page) }
+    let pages = [(PAGE, Page::write(&read_wire()?)?), (tables::PAGE, tables::page())];
+    let work = if is_check { check } else { save };
+    pages.iter().try_for_each(|(path, page)| work(path, page))
 }
 
-fn check(page: &str) -> Result<(), String> {
-    match fs::read_to_string(PAGE) {
+fn check(path: &str, page: &str) -> Result<(), String> {
+    match fs::read_to_string(path) {
         // A checkout may have changed the line ends.
         Ok(text) if text.replace("\r\n", "\n") == page => return Ok(()),
-        Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(format!("{PAGE}: {e}")),
+        Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(format!("{path}: {e}")),
         _ => {}
     }
-    eprintln!("error: {PAGE} is not current\nhint: Run `cargo xtask docs`");
+    eprintln!("error: {path} is not current\nhint: Run `cargo xtask docs`");
     // Not an error of the command, which would be 2.
     std::process::exit(1)
 }
 
-fn save(page: &str) -> Result<(), String> {
-    let folder = Path::new(PAGE).parent().ok_or("the page stands in a folder")?;
+fn save(path: &str, page: &str) -> Result<(), String> {
+    let folder = Path::new(path).parent().ok_or("the page stands in a folder")?;
     fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-    fs::write(PAGE, page).map_err(|e| format!("{PAGE}: {e}"))
+    fs::write(path, page).map_err(|e| format!("{path}: {e}"))
 }
 
 /// `wire.rs`, then its modules in its order.

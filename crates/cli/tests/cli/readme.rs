@@ -26,7 +26,7 @@ fn run_again(text: &str) -> String {
 
 #[test]
 fn every_console_example_prints_what_it_shows() {
-    for (name, least) in [("README.md", 3), ("docs/guide.md", 8)] {
+    for (name, least) in [("README.md", 3), ("docs/guide/start.md", 8)] {
         let path = format!("{}/../../{name}", env!("CARGO_MANIFEST_DIR"));
         let text = std::fs::read_to_string(&path).unwrap();
         assert!(text.matches(FENCE).count() >= least, "{name}");
@@ -45,7 +45,7 @@ fn every_console_example_prints_what_it_shows() {
 #[test]
 fn every_other_example_is_a_command_of_the_program() {
     let mut count = 0;
-    for name in ["README.md", "docs/guide.md"] {
+    for name in ["README.md", "docs/guide/start.md"] {
         let path = format!("{}/../../{name}", env!("CARGO_MANIFEST_DIR"));
         let text = std::fs::read_to_string(&path).unwrap();
         let blocks = text.split("```sh\n").skip(1).filter_map(|block| block.split("```").next());

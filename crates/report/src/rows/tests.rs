@@ -29,7 +29,8 @@ const HOME: &str = r#"//- projects/-w/s1.jsonl
 //- projects/-w/s2.jsonl
 {"parentUuid":null,"uuid":"u1","sessionId":"s2","timestamp":"2026-01-31T23:59:00.000Z","cwd":"/w","gitBranch":"main","version":"2.1.100","type":"user","message":{"role":"user","content":"fix it"},"forkedFrom":{"sessionId":"s1","messageUuid":"u1"}}
 {"parentUuid":"u1","uuid":"a1","sessionId":"s2","timestamp":"2026-01-31T23:59:10.000Z","cwd":"/w","version":"2.1.100","type":"assistant","message":{"id":"m1","model":"claude-opus-4-6","stop_reason":"tool_use","usage":{"input_tokens":100,"output_tokens":10},"content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"\ncargo test\nexit"}}]},"forkedFrom":{"sessionId":"s1","messageUuid":"a1"}}
-{"parentUuid":"a1","uuid":"c1","sessionId":"s2","cwd":"/w","type":"user","message":{"role":"user","content":"another way"}}
+{"parentUuid":"a1","uuid":"c1","sessionId":"s2","timestamp":"2026-02-02T00:00:00.000Z","cwd":"/w","type":"user","message":{"role":"user","content":"another way"}}
+{"parentUuid":"c1","uuid":"c2","sessionId":"s2","cwd":"/w","type":"user","message":{"role":"user","content":"or that"}}
 "#;
 
 /// The rows of a home, by table.
@@ -89,7 +90,8 @@ fn each_row_stands_once_with_its_place() {
         show("turns", &["session", "turn", "day", "month", "entry", "prompt", "calls", "errors"]),
         "s1|1|2026-01-31|2026-01|1|fix it|1|1\n\
          s1|2|2026-02-01|2026-02|4|now look|1|0\n\
-         s2|2|-|0000-00|3|another way|0|0"
+         s2|2|2026-02-02|2026-02|3|another way|0|0\n\
+         s2|3|-|0000-00|4|or that|0|0"
     );
     assert_eq!(
         show("calls", &["session", "agent", "entry", "turn", "tool", "about", "outcome"]),
@@ -121,10 +123,10 @@ fn each_row_stands_once_with_its_place() {
         ),
         "s1|b7|-|5|2|Explore|result|1"
     );
-    assert_eq!(show("prs", &["session", "entry", "turn", "number", "url"]), "s1|7|-|7|https://x/7");
+    assert_eq!(show("prs", &["session", "entry", "turn", "number", "url"]), "s1|7|2|7|https://x/7");
     assert_eq!(
         show("sessions", &["session", "project", "day", "standing", "turns", "calls", "subagents"]),
-        "s1|/w|2026-01-31|whole|2|3|1\ns2|/w|2026-01-31|whole|1|0|0"
+        "s1|/w|2026-01-31|whole|2|3|1\ns2|/w|2026-01-31|whole|2|0|0"
     );
     assert_eq!(
         show("entries", &["session", "agent", "entry", "parent", "turn", "role", "uuid"])
@@ -135,7 +137,8 @@ fn each_row_stands_once_with_its_place() {
             "s1|b7|1|-|2|prompt|b1",
             "s1|b7|2|1|2|call|b2",
             "s1|b7|3|2|2|result|b3",
-            "s2|-|3|2|2|prompt|c1"
+            "s2|-|3|2|2|prompt|c1",
+            "s2|-|4|3|3|prompt|c2"
         ]
     );
 }

@@ -299,7 +299,7 @@ fn near(message: &str) -> Vec<String> {
         let is_in = |part: &str| part.len() > 2 && of.contains(part);
         is_in(&name) || name.split('_').any(is_in)
     };
-    let is_alike = |of: &&str| slips(&name, of) <= (name.len() / 3).max(1);
+    let is_alike = |of: &&str| slips(&name, of) <= name.len().div_ceil(3);
     let mut near: Vec<&str> = names.iter().copied().filter(has_part).collect();
     if near.is_empty() {
         near = names.into_iter().filter(is_alike).collect();
