@@ -34,7 +34,8 @@ def parse(spark, archive, lake, recount="recount"):
         columns = ", ".join(f"`{c['column']}` {KINDS[c['kind']]}" for c in table["columns"])
         own = rows.filter(lambda row, head=head: row.startswith(head + ","))
         frame = spark.read.schema(columns).json(own)
-        frame.write.mode("overwrite").partitionBy("month", "host").parquet(f"{lake}/{name}")
+        write = frame.write.mode("overwrite").option("compression", "zstd")
+        write.partitionBy("month", "host").parquet(f"{lake}/{name}")
 
 
 if __name__ == "__main__":

@@ -112,7 +112,7 @@ impl LakeError {
     }
 }
 
-/// Folders say it deep inside.
+/// Folders and lists say it deep inside.
 fn is_denied(error: &object_store::Error) -> bool {
     let mut error: Option<&(dyn Error + 'static)> = Some(error);
     while let Some(now) = error {
@@ -120,6 +120,11 @@ fn is_denied(error: &object_store::Error) -> bool {
         let kind = io.map(io::Error::kind);
         if matches!(kind, Some(io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem))
         {
+            return true;
+        }
+        // Of a list it is known only by what was answered.
+        let is_refusal = |status: &str| now.to_string().contains(status);
+        if is_refusal("status code: 403") || is_refusal("status code: 401") {
             return true;
         }
         error = now.source();

@@ -14,6 +14,7 @@ import sys
 import parse
 import recount_lake
 from pyspark.sql import SparkSession
+from pyspark.sql.functions import col, lit, sum, when
 
 lake, archive, parsed, recount = sys.argv[1:]
 spark = (
@@ -48,16 +49,21 @@ print(json.dumps({"executors": executors - 1}))
 parse.parse(spark, archive, parsed, recount)
 written = {table: spark.table(table) for table in tables}
 made = recount_lake.register(spark, parsed)
-for table in sorted(set(tables) | set(made)):
-    one, other = written.get(table), spark.table(table) if table in made else None
-    if one is None or other is None:
-        print(json.dumps({"table": table, "rows": 0, "only_written": None, "only_parsed": None}))
-        continue
-    other = other.select(one.columns)
-    print(json.dumps({
-        "table": table,
-        "rows": one.count(),
-        "only_written": one.exceptAll(other).count(),
-        "only_parsed": other.exceptAll(one).count(),
-    }))
+compared = None
+for table in sorted(set(tables) & set(made)):
+    columns = written[table].columns
+    both = written[table].withColumn("side", lit(1)).unionByName(
+        spark.table(table).withColumn("side", lit(-1)))
+    # A row that both have as often adds up to nothing.
+    one = both.groupBy(columns).agg(
+        sum(col("side")).alias("side"), sum(when(col("side") > 0, 1).otherwise(0)).alias("rows"))
+    one = one.agg(
+        sum("rows").alias("rows"),
+        sum(when(col("side") > 0, col("side")).otherwise(0)).alias("only_written"),
+        sum(when(col("side") < 0, -col("side")).otherwise(0)).alias("only_parsed"),
+    ).withColumn("table", lit(table))
+    compared = one if compared is None else compared.unionByName(one)
+for row in compared.collect():
+    print(json.dumps(row.asDict()))
+print(json.dumps({"tables": tables == made}))
 spark.stop()
