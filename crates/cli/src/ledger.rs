@@ -41,6 +41,8 @@ enum Files {
     Found(Vec<Found>),
     /// In the store.
     Kept(Box<Archive>, Vec<KeptFile>),
+    /// On other computers: a lake was read.
+    Elsewhere,
 }
 
 /// A file in the store.
@@ -69,6 +71,7 @@ impl Counted {
                 let KeptFile { path, generation, .. } = &files[at];
                 (path, lines(archive.content(*generation), offset))
             }
+            Files::Elsewhere => return (String::new(), 0),
         };
         (path.display().to_string(), number.unwrap_or(0))
     }
@@ -78,6 +81,7 @@ impl Counted {
         match &self.files {
             Files::Found(files) => Places::default().of(&files[file as usize]),
             Files::Kept(_, files) => files[file as usize].path.clone(),
+            Files::Elsewhere => PathBuf::new(),
         }
     }
 
@@ -108,6 +112,7 @@ impl Counted {
                     is_former: kept.is_former,
                 })
                 .collect(),
+            Files::Elsewhere => Vec::new(),
         }
     }
 }
@@ -165,6 +170,9 @@ impl Run {
     /// Everything that was used, priced: from the store if there is one that is up to date, else
     /// from the files.
     pub fn counted(&mut self, prices: &Prices) -> Result<Counted, CliError> {
+        if let Some(imported) = self.imported()? {
+            return Ok(Counted { ledger: imported.ledger()?, files: Files::Elsewhere });
+        }
         let (files, inputs) = self.inputs()?;
         let ledger = Ledger::new(inputs, prices);
         Ok(Counted { ledger, files })
@@ -172,6 +180,9 @@ impl Run {
 
     /// A view of everything that was used.
     pub fn tally(&mut self, prices: &Prices, view: &View<'_>) -> Result<Tally, CliError> {
+        if let Some(imported) = self.imported()? {
+            return Ok(Tally::of(&imported.ledger()?, view));
+        }
         let (_, inputs) = self.inputs()?;
         Ok(usage::tally(inputs, prices, view))
     }
@@ -230,6 +241,9 @@ impl Run {
         let (mut agents, mut prs) = (Agents::new(), Prs::new());
         if !by.iter().any(|by| matches!(by, Dimension::Subagent | Dimension::Pr)) {
             return Ok((agents, prs));
+        }
+        if let Some(imported) = self.imported()? {
+            return imported.links();
         }
         let (library, taken) = self.library(|_, session, source| Some(links(session, source)))?;
         let mut kinds: HashMap<Key, String> = HashMap::new();

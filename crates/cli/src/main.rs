@@ -12,6 +12,7 @@ mod error;
 mod ghosts;
 mod home;
 mod hook;
+mod imported;
 mod install;
 mod ledger;
 mod live;

@@ -43,6 +43,7 @@ mod cli {
     mod segments;
     mod show;
     mod spill;
+    mod sql;
     mod storage;
     mod store;
     mod talk;

@@ -205,23 +205,45 @@ fn field(column: &Column) -> Result<Type> {
     builder.with_repetition(repetition).with_logical_type(logical).build()
 }
 
-/// Hands over the rows of a file of a table; the error says what is wrong with the file.
-pub fn read<E>(
-    bytes: Bytes,
-    table: &Table,
-    mut each: impl FnMut(Row) -> std::result::Result<(), E>,
-) -> std::result::Result<std::result::Result<(), E>, String> {
-    let file = SerializedFileReader::new(bytes).map_err(|error| error.to_string())?;
-    check(&file, table)?;
-    for index in 0..file.num_row_groups() {
-        let group = file.get_row_group(index).map_err(|error| error.to_string())?;
-        for row in rows(&*group, table).map_err(|error| error.to_string())? {
-            if let Err(error) = each(row) {
-                return Ok(Err(error));
+/// The rows of a file, a row group in memory at a time. An error says what is wrong with the file.
+pub struct Rows {
+    file: SerializedFileReader<Bytes>,
+    table: &'static Table,
+    next: usize,
+    group: std::vec::IntoIter<Row>,
+}
+
+impl Rows {
+    /// Those of a file of a table.
+    pub fn new(bytes: Bytes, table: &'static Table) -> std::result::Result<Self, String> {
+        let file = SerializedFileReader::new(bytes).map_err(|error| error.to_string())?;
+        check(&file, table)?;
+        Ok(Self { file, table, next: 0, group: Vec::new().into_iter() })
+    }
+}
+
+impl Iterator for Rows {
+    type Item = std::result::Result<Row, String>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(row) = self.group.next() {
+                return Some(Ok(row));
+            }
+            if self.next == self.file.num_row_groups() {
+                return None;
+            }
+            let group = self.file.get_row_group(self.next);
+            self.next += 1;
+            match group.and_then(|group| rows(&*group, self.table)) {
+                Ok(rows) => self.group = rows.into_iter(),
+                Err(error) => {
+                    self.next = self.file.num_row_groups();
+                    return Some(Err(error.to_string()));
+                }
             }
         }
     }
-    Ok(Ok(()))
 }
 
 /// How many rows a file of a table says it has; the error says what is wrong with it.

@@ -109,7 +109,8 @@ impl Manifest {
         bytes.into()
     }
 
-    fn read(bytes: &[u8]) -> Result<Self, String> {
+    /// What [`Manifest::to_bytes`] wrote; the error says why it is none.
+    pub fn read(bytes: &[u8]) -> Result<Self, String> {
         serde_json::from_slice(bytes).map_err(|error| error.to_string())
     }
 }

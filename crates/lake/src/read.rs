@@ -5,29 +5,43 @@ use store::table::{Row, Table};
 
 use crate::Schema;
 use crate::error::LakeError;
-use crate::file;
+use crate::file::Rows;
 use crate::manifest::{DataFile, Manifest};
 use crate::place::Place;
 
-/// Hands over every row that a manifest stands for. Nothing of a file is handed over before all of
-/// it has been compared with its hash.
-pub fn rows<E: From<LakeError>>(
-    place: &Place,
+/// Every row that a manifest stands for. Nothing of a file comes before all of it has been compared
+/// with its hash.
+pub fn rows<'a>(
+    place: &'a Place,
     schema: &Schema,
-    manifest: &Manifest,
-    mut each: impl FnMut(&'static Table, Row) -> Result<(), E>,
-) -> Result<(), E> {
+    manifest: &'a Manifest,
+) -> Result<impl Iterator<Item = Result<(&'static Table, Row), LakeError>> + 'a, LakeError> {
     manifest.check(schema)?;
-    for partition in &manifest.partitions {
+    let schema = *schema;
+    let files = manifest.partitions.iter().flat_map(move |partition| {
         let table = schema.table(&partition.table);
-        for file in &partition.files {
-            let table = table.ok_or_else(|| damaged(file, "it is of a table that is not known"))?;
-            let bytes = whole(place, file)?;
-            file::read(bytes, table, |row| each(table, row))
-                .map_err(|why| damaged(file, &why))??;
+        partition.files.iter().map(move |file| (table, file))
+    });
+    Ok(files.flat_map(move |(table, file)| match open(place, table, file) {
+        Ok((table, rows)) => {
+            let row = move |row: Result<Row, String>| match row {
+                Ok(row) => Ok((table, row)),
+                Err(why) => Err(damaged(file, &why)),
+            };
+            Box::new(rows.map(row)) as Box<dyn Iterator<Item = _>>
         }
-    }
-    Ok(())
+        Err(error) => Box::new(std::iter::once(Err(error))),
+    }))
+}
+
+fn open(
+    place: &Place,
+    table: Option<&'static Table>,
+    file: &DataFile,
+) -> Result<(&'static Table, Rows), LakeError> {
+    let table = table.ok_or_else(|| damaged(file, "it is of a table that is not known"))?;
+    let rows = Rows::new(whole(place, file)?, table).map_err(|why| damaged(file, &why))?;
+    Ok((table, rows))
 }
 
 /// The bytes of a file, which are those that were written.

@@ -107,10 +107,9 @@ fn write(place: &Place, host: &str, rows: &Rows, counter: u64) -> Manifest {
 fn read(place: &Place) -> Result<Vec<Row>, LakeError> {
     let mut all = Vec::new();
     for manifest in Manifests::read(place, None)?.newest() {
-        lake::read::rows(place, &SCHEMA, manifest, |_, row| {
-            all.push(row);
-            Ok::<_, LakeError>(())
-        })?;
+        for row in lake::read::rows(place, &SCHEMA, manifest)? {
+            all.push(row?.1);
+        }
     }
     Ok(all)
 }

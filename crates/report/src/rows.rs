@@ -8,6 +8,7 @@
 //! Each row stands once. What several files hold is left out of all but the one that owns it, as
 //! `usage`, `tools` and `errors` count it.
 
+pub mod back;
 mod file;
 mod line;
 mod request;

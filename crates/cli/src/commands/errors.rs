@@ -131,6 +131,13 @@ pub fn joined(
     project: Option<&ProjectFilter>,
     fixes: bool,
 ) -> Result<Vec<Placed>, CliError> {
+    if let Some(imported) = run.imported()? {
+        let name = match name {
+            Some(SessionName::Id(id)) => Some(id.as_str()),
+            _ => None,
+        };
+        return imported.errors(name, project);
+    }
     let take = |_: &Found, session: &Session, source: &Source| -> Option<Taken> {
         let items = errors::errors(session, source, fixes);
         (!matches!(&items, Ok(items) if items.is_empty())).then_some(items)

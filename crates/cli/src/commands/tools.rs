@@ -68,6 +68,9 @@ pub fn calls(
     period: Period,
     project: Option<&ProjectFilter>,
 ) -> Result<Vec<CallFact>, CliError> {
+    if let Some(imported) = run.imported()? {
+        return imported.calls(period, project);
+    }
     let (library, taken) = run.library(|_, session, source| Some(tools::calls(session, source)))?;
     let mut calls = Vec::new();
     for (at, (card, own)) in library.cards.iter().zip(taken).enumerate() {

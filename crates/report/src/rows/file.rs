@@ -89,7 +89,9 @@ impl File<'_> {
             .collect();
         results.sort_unstable();
         let (mut made, mut came) = (calls.iter().enumerate().peekable(), results.iter().peekable());
-        let (mut pages, mut waiting) = (Pages::new(source), HashMap::new());
+        // Lines are not always in order: a result may stand before its call.
+        let (mut waiting, mut early) = (HashMap::new(), HashMap::new());
+        let mut pages = Pages::new(source);
         let mut kinds = Kinds::new();
         for (at, node) in nodes.iter().enumerate().filter(|(_, node)| node.source == 0) {
             let is_result = came.peek().is_some_and(|(result, _)| *result == at);
@@ -105,13 +107,18 @@ impl File<'_> {
             }
             while let Some((number, call)) = made.next_if(|(_, call)| call.node() <= at) {
                 if is_own && call.node() == at {
-                    waiting.insert(number, self.pending(node, &entry, call, &mut kinds));
+                    let pending = self.pending(node, &entry, call, &mut kinds);
+                    match early.remove(&number) {
+                        Some(told) => self.call(number, pending, told, each),
+                        None => drop(waiting.insert(number, pending)),
+                    }
                 }
             }
             while let Some((_, number)) = came.next_if(|(result, _)| *result == at) {
-                if let Some(pending) = waiting.remove(number) {
-                    let told = self.told(node, &entry, &calls[*number]);
-                    self.call(*number, pending, told, each);
+                let told = self.told(node, &entry, &calls[*number]);
+                match waiting.remove(number) {
+                    Some(pending) => self.call(*number, pending, told, each),
+                    None => drop(early.insert(*number, told)),
                 }
             }
         }

@@ -31,6 +31,8 @@ const HOME: &str = r#"//- projects/-w/s1.jsonl
 {"parentUuid":"u1","uuid":"a1","sessionId":"s2","timestamp":"2026-01-31T23:59:10.000Z","cwd":"/w","version":"2.1.100","type":"assistant","message":{"id":"m1","model":"claude-opus-4-6","stop_reason":"tool_use","usage":{"input_tokens":100,"output_tokens":10},"content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"\ncargo test\nexit"}}]},"forkedFrom":{"sessionId":"s1","messageUuid":"a1"}}
 {"parentUuid":"a1","uuid":"c1","sessionId":"s2","timestamp":"2026-02-02T00:00:00.000Z","cwd":"/w","type":"user","message":{"role":"user","content":"another way"}}
 {"parentUuid":"c1","uuid":"c2","sessionId":"s2","cwd":"/w","type":"user","message":{"role":"user","content":"or that"}}
+{"parentUuid":"a4","uuid":"r4","sessionId":"s2","timestamp":"2026-02-02T00:00:09.000Z","cwd":"/w","type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t4","content":"early"}]}}
+{"parentUuid":"c2","uuid":"a4","sessionId":"s2","timestamp":"2026-02-02T00:00:07.000Z","cwd":"/w","type":"assistant","message":{"id":"m4","content":[{"type":"tool_use","id":"t4","name":"Read","input":{"file_path":"/w/b"}}]}}
 "#;
 
 /// The rows of a home, by table.
@@ -91,19 +93,21 @@ fn each_row_stands_once_with_its_place() {
         "s1|1|2026-01-31|2026-01|1|fix it|1|1\n\
          s1|2|2026-02-01|2026-02|4|now look|1|0\n\
          s2|2|2026-02-02|2026-02|3|another way|0|0\n\
-         s2|3|-|0000-00|4|or that|0|0"
+         s2|3|-|0000-00|4|or that|1|0"
     );
     assert_eq!(
         show("calls", &["session", "agent", "entry", "turn", "tool", "about", "outcome"]),
         "s1|-|2|1|Bash|cargo test|rejected\n\
          s1|-|5|2|Task|look|ok\n\
-         s1|b7|2|2|Write|/w/a|ok"
+         s1|b7|2|2|Write|/w/a|ok\n\
+         s2|-|6|3|Read|/w/b|ok"
     );
     assert_eq!(
         show("calls", &["latency_ms", "error_signature", "result_entry", "is_error"]),
         "60250|The user doesn't want to proceed with this tool use. N|3|true\n\
          45000|-|6|false\n\
-         2000|-|3|false"
+         2000|-|3|false\n\
+         2000|-|5|false"
     );
     assert_eq!(
         show("requests", &["session", "agent", "turn", "entry", "input_tokens", "cost_microusd"]),
@@ -126,7 +130,7 @@ fn each_row_stands_once_with_its_place() {
     assert_eq!(show("prs", &["session", "entry", "turn", "number", "url"]), "s1|7|2|7|https://x/7");
     assert_eq!(
         show("sessions", &["session", "project", "day", "standing", "turns", "calls", "subagents"]),
-        "s1|/w|2026-01-31|whole|2|3|1\ns2|/w|2026-01-31|whole|2|0|0"
+        "s1|/w|2026-01-31|whole|2|3|1\ns2|/w|2026-01-31|whole|2|1|0"
     );
     assert_eq!(
         show("entries", &["session", "agent", "entry", "parent", "turn", "role", "uuid"])
@@ -138,7 +142,9 @@ fn each_row_stands_once_with_its_place() {
             "s1|b7|2|1|2|call|b2",
             "s1|b7|3|2|2|result|b3",
             "s2|-|3|2|2|prompt|c1",
-            "s2|-|4|3|3|prompt|c2"
+            "s2|-|4|3|3|prompt|c2",
+            "s2|-|5|6|3|result|r4",
+            "s2|-|6|4|3|call|a4"
         ]
     );
 }

@@ -268,6 +268,21 @@ pub struct Tally {
     pub oddities: HashMap<Oddity, u64>,
 }
 
+impl Tally {
+    /// A view of a ledger that is there already.
+    pub fn of(ledger: &Ledger, view: &View<'_>) -> Self {
+        let held = ledger.responses.iter().filter(|response| view.filter.holds(ledger, response));
+        let unpriced = held.filter(|response| response.confidence == Confidence::Unpriced);
+        let name = |response: &Response| response.model.map(|name| ledger.name(name).to_owned());
+        Self {
+            rows: self::view(ledger, view),
+            total: total(ledger, view.filter),
+            unpriced: unpriced.map(name).collect(),
+            oddities: ledger.oddities.clone(),
+        }
+    }
+}
+
 /// As [`view`] and [`total`] of a ledger, in less room: each response is counted and let go.
 pub fn tally(inputs: Vec<Input>, prices: &Prices, view: &View<'_>) -> Tally {
     let (mut sums, mut total) = (Sums::new(view), Totals::default());

@@ -371,7 +371,7 @@ mod tests {
     #[test]
     fn near_names_are_offered() {
         assert_eq!(near("no such column: cost"), ["cost_microusd"]);
-        assert_eq!(near("no such column: r.modle"), ["model"]);
+        assert_eq!(near("no such column: r.modle"), ["model", "models", "role"]);
         assert_eq!(near("no such table: request"), ["requests"]);
         assert_eq!(near("no such column: turns.promt"), ["prompt"]);
         assert_eq!(near("no such column: zzz"), Vec::<String>::new());

@@ -170,12 +170,14 @@ impl Tables {
         if !path.exists() {
             return Ok(None);
         }
-        let db = connect_read(&path).map_err(|source| failed(&path, source))?;
-        let tables = Self { db, path };
-        match tables.version() {
-            Ok(version) => Ok((version == Some(VERSION)).then_some(tables)),
+        let open = || -> Result<Option<Self>> {
+            let db = connect_read(&path).map_err(|source| failed(&path, source))?;
+            let tables = Self { db, path: path.clone() };
+            Ok((tables.version()? == Some(VERSION)).then_some(tables))
+        };
+        match open() {
             Err(error) if error.is_damage() => Ok(None),
-            Err(error) => Err(error),
+            opened => opened,
         }
     }
 
@@ -253,6 +255,30 @@ impl Tables {
             Ok(changed)
         };
         read().map_err(self.failed())
+    }
+
+    /// Replaces all that there is of a host and a user by these rows, at once. From then on the
+    /// tables are what lakes say, and nothing is made from the archive beside them. If the rows end
+    /// in an error, nothing has happened.
+    pub fn import<E>(
+        &mut self,
+        host: &str,
+        user: &str,
+        rows: impl IntoIterator<Item = std::result::Result<(&'static Table, Row), E>>,
+    ) -> Result<std::result::Result<(), E>> {
+        let mut write = self.write()?;
+        let name = format!("lake {host:?} {user:?}");
+        write.begin(0, Unit { name, stamp: b"imported".to_vec(), generations: Vec::new() })?;
+        for row in rows {
+            match row {
+                Ok((table, row)) => write.row(0, table, &row)?,
+                Err(error) => return Ok(Err(error)),
+            }
+        }
+        write.end(0)?;
+        write.set("imported", true)?;
+        write.commit()?;
+        Ok(Ok(()))
     }
 
     /// Begins to write. What is written is there with [`Writer::commit`].
@@ -371,6 +397,10 @@ struct Open {
     id: i64,
     unit: Unit,
     sources: Vec<Source>,
+    /// Where each is, by what names it; the rows of many sessions may come in any order.
+    by_key: HashMap<String, usize>,
+    /// The one that the last row was of.
+    last: usize,
     /// By table and month: of few months, and mostly the last one again.
     digests: Vec<((usize, String), u128)>,
 }
@@ -397,7 +427,14 @@ impl Writer<'_> {
         let ask = || self.db.prepare_cached(sql)?.query_row([&unit.name], |row| row.get(0));
         let id: i64 = ask().map_err(|source| failed(self.path, source))?;
         self.clear(id)?;
-        let open = Open { id, unit, sources: Vec::new(), digests: Vec::new() };
+        let open = Open {
+            id,
+            unit,
+            sources: Vec::new(),
+            by_key: HashMap::new(),
+            last: 0,
+            digests: Vec::new(),
+        };
         self.open.insert(number, open);
         Ok(())
     }
@@ -500,11 +537,6 @@ impl Writer<'_> {
         self.set("from", from)
     }
 
-    /// Says that the rows come from lakes.
-    pub fn imported(&self) -> Result<()> {
-        self.set("imported", true)
-    }
-
     /// Makes what was written so far so, and goes on. Units that are open have no stamp meanwhile:
     /// if nothing ends them, they are written again.
     pub fn save(&mut self) -> Result<()> {
@@ -540,19 +572,24 @@ impl Open {
         row: &Row,
     ) -> rusqlite::Result<&mut Source> {
         let agent = if has_agent(table) { &row[3] } else { &Value::Null };
-        let is_it = |source: &Source| {
+        let is_last = self.sources.get(self.last).is_some_and(|source| {
             let [host, user, session, own] = &source.key;
             own == agent && *session == row[2] && *user == row[1] && *host == row[0]
-        };
-        let at = match self.sources.iter().rposition(is_it) {
-            Some(at) => at,
-            None => {
-                let source = self.add(db, [&row[0], &row[1], &row[2], agent].map(Value::clone))?;
-                self.sources.push(source);
-                self.sources.len() - 1
-            }
-        };
-        Ok(&mut self.sources[at])
+        });
+        if !is_last {
+            let key = [&row[0], &row[1], &row[2], agent];
+            let name = format!("{key:?}");
+            self.last = match self.by_key.get(&name) {
+                Some(at) => *at,
+                None => {
+                    let source = self.add(db, key.map(Value::clone))?;
+                    self.by_key.insert(name, self.sources.len());
+                    self.sources.push(source);
+                    self.sources.len() - 1
+                }
+            };
+        }
+        Ok(&mut self.sources[self.last])
     }
 
     fn add(&self, db: &Connection, key: [Value; 4]) -> rusqlite::Result<Source> {
@@ -614,3 +651,6 @@ impl ToSql for Bound<'_> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

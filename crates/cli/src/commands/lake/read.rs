@@ -1,17 +1,17 @@
 //! `recount lake read`: lakes into a store, to be asked on one computer.
 //!
-//! A session is a unit of the tables, and so is each host and user: its stamp is the manifest that
-//! was read last, so that nothing is read twice.
+//! Beside the rows a unit is kept for each host and user, whose stamp is the manifest that they were
+//! read from: so nothing is read twice.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashSet;
 use lake::manifest::Manifest;
-use lake::name::safe;
+use lake::name::Writer;
 use lake::place::{Intent, Place};
-use store::table::keep::{Tables, TablesError, Unit, Writer};
-use store::table::{Row, Table, Value};
+use store::table::keep::{Tables, Unit};
+use transcript::layout::Problem;
 
 use super::{SCHEMA, manifests, open};
 use crate::commands::sync::now;
@@ -22,7 +22,7 @@ use crate::terminal::format::counted;
 use crate::terminal::safe;
 use crate::wire::lake as wire;
 
-/// Take lakes into a store of their own, so that `recount sql` answers for all of them.
+/// Take lakes into a store of their own, so that `sql`, `usage`, `tools` and `errors` answer for all.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -49,7 +49,7 @@ pub fn run(args: &ReadArgs, run: &mut Run) -> Result<Answer, CliError> {
     let mut newest: BTreeMap<String, (&Place, Manifest)> = BTreeMap::new();
     for (url, place) in args.urls.iter().zip(&places) {
         for manifest in manifests(url, place, run)?.newest() {
-            let name = format!("{}/{}/", safe(&manifest.host), safe(&manifest.user));
+            let name = manifest.writer().manifests();
             // A host that wrote to two lakes is taken from the one it wrote to last.
             let is_newer =
                 newest.get(&name).is_none_or(|(_, known)| known.written < manifest.written);
@@ -76,116 +76,70 @@ pub fn run(args: &ReadArgs, run: &mut Run) -> Result<Answer, CliError> {
 /// Tables that are filled from lakes.
 struct Import {
     tables: Tables,
+    /// The manifests that they have been filled from, by their folders.
+    known: BTreeMap<String, Manifest>,
 }
 
 impl Import {
     fn open(folder: &Path, run: &Run) -> Result<Self, CliError> {
-        std::fs::create_dir_all(folder)
-            .map_err(|error| CliError::Read(transcript::layout::Problem::new(folder, error)))?;
+        let failed = |error| CliError::Read(Problem::new(folder, error));
+        std::fs::create_dir_all(folder).map_err(failed)?;
         let tables = Tables::open(folder, now(run)).map_err(StoreError::from)?;
-        Ok(Self { tables })
+        let units = tables.units().map_err(StoreError::from)?.into_iter();
+        let known = units.filter_map(|(name, stamp)| Some((name, Manifest::read(&stamp).ok()?)));
+        let known = known.collect();
+        Ok(Self { tables, known })
     }
 
-    /// Makes the tables what the manifests say, all of it or nothing; and gives back whose rows
-    /// were read for that.
+    /// Makes the tables what the manifests say, one host after the other; each is noted when all its
+    /// rows are there. Whose rows were read is given back.
     fn take(
         &mut self,
         newest: &BTreeMap<String, (&Place, Manifest)>,
     ) -> Result<HashSet<String>, CliError> {
-        let known = self.tables.units().map_err(StoreError::from)?;
-        let write = self.tables.write().map_err(StoreError::from)?;
-        let mut units = Units { write, numbers: HashMap::new() };
-        let stamps = |manifest: &Manifest| manifest.to_bytes().to_vec();
-        let is_same = |name: &str, manifest: &Manifest| known.get(name) == Some(&stamps(manifest));
-        let same: HashSet<&str> = newest
-            .iter()
-            .filter(|(name, (_, manifest))| is_same(name, manifest))
-            .map(|(name, _)| &**name)
-            .collect();
-        // The name of a host and a user is the beginning of those of its sessions.
-        let of = |unit: &str| same.iter().any(|name| unit.starts_with(name));
-        for name in known.keys().filter(|name| !of(name)) {
-            units.write.remove(name).map_err(StoreError::from)?;
+        let gone: Vec<String> =
+            self.known.keys().filter(|name| !newest.contains_key(*name)).cloned().collect();
+        for name in gone {
+            self.fill(&name, None)?;
         }
         let mut fresh = HashSet::new();
-        for (name, (place, manifest)) in newest.iter().filter(|(name, _)| !same.contains(&***name))
-        {
-            units.take(place, manifest, name)?;
-            units.end(name, stamps(manifest))?;
-            fresh.insert(name.clone());
+        for (name, (place, manifest)) in newest {
+            if self.known.get(name) != Some(manifest) {
+                self.fill(name, Some((place, manifest)))?;
+                fresh.insert(name.clone());
+            }
         }
-        units.write.imported().map_err(StoreError::from)?;
-        units.write.commit().map_err(StoreError::from)?;
         Ok(fresh)
     }
-}
 
-/// Sessions that are being written.
-struct Units<'a> {
-    write: Writer<'a>,
-    numbers: HashMap<String, usize>,
-}
-
-impl Units<'_> {
-    fn take(&mut self, place: &Place, manifest: &Manifest, name: &str) -> Result<(), CliError> {
-        let read = lake::read::rows(place, &SCHEMA, manifest, |table, row| {
-            Ok::<_, Stopped>(self.row(name, table, &row)?)
-        });
-        read.map_err(|stopped| match stopped {
-            Stopped::Lake(error) => LakeError::Lake(error).into(),
-            Stopped::Tables(error) => CliError::from(StoreError::from(error)),
-        })
-    }
-
-    fn row(&mut self, name: &str, table: &'static Table, row: &Row) -> Result<(), TablesError> {
-        let session = match &row[2] {
-            Value::Text(session) => session.as_str(),
-            _ => "",
-        };
-        let next = self.numbers.len();
-        let number = match self.numbers.get(session) {
-            Some(number) => *number,
-            None => {
-                let unit = unit(format!("{name}{session}"), vec![1]);
-                self.write.begin(next, unit)?;
-                *self.numbers.entry(session.to_owned()).or_insert(next)
+    /// Replaces the rows of a host and a user, by nothing if they are in no lake any more.
+    fn fill(&mut self, name: &str, by: Option<(&Place, &Manifest)>) -> Result<(), CliError> {
+        let of = by.map(|(_, manifest)| manifest).or_else(|| self.known.get(name));
+        let Some(Writer { host, user }) = of.map(Manifest::writer) else { return Ok(()) };
+        let imported = match by {
+            Some((place, manifest)) => {
+                let rows = lake::read::rows(place, &SCHEMA, manifest).map_err(LakeError::Lake)?;
+                self.tables.import(&host, &user, rows)
             }
+            None => self.tables.import(&host, &user, std::iter::empty()),
         };
-        self.write.row(number, table, row)
+        imported.map_err(StoreError::from)?.map_err(LakeError::Lake)?;
+        self.note(name, by.map(|(_, manifest)| manifest))
     }
 
-    /// Ends all sessions of a host, and the host.
-    fn end(&mut self, name: &str, stamp: Vec<u8>) -> Result<(), CliError> {
-        let mut end = || {
-            let host = self.numbers.len();
-            for (_, number) in self.numbers.drain() {
-                self.write.end(number)?;
+    fn note(&mut self, name: &str, manifest: Option<&Manifest>) -> Result<(), CliError> {
+        let mut note = || {
+            let mut write = self.tables.write()?;
+            match manifest {
+                Some(manifest) => {
+                    let (name, stamp) = (name.to_owned(), manifest.to_bytes().to_vec());
+                    write.begin(0, Unit { name, stamp, generations: Vec::new() })?;
+                    write.end(0)?;
+                }
+                None => write.remove(name)?,
             }
-            self.write.begin(host, unit(name.to_owned(), stamp.clone()))?;
-            self.write.end(host)
+            write.commit()
         };
-        Ok(end().map_err(StoreError::from)?)
-    }
-}
-
-fn unit(name: String, stamp: Vec<u8>) -> Unit {
-    Unit { name, stamp, generations: Vec::new() }
-}
-
-/// Why rows are taken no further.
-enum Stopped {
-    Lake(lake::error::LakeError),
-    Tables(TablesError),
-}
-
-impl From<lake::error::LakeError> for Stopped {
-    fn from(error: lake::error::LakeError) -> Self {
-        Self::Lake(error)
-    }
-}
-
-impl From<TablesError> for Stopped {
-    fn from(error: TablesError) -> Self {
-        Self::Tables(error)
+        Ok(note().map_err(StoreError::from)?)
     }
 }
