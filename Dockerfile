@@ -6,7 +6,7 @@ RUN apt-get update && apt-get install -y --no-install-recommends gcc libc6-dev \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /src
 COPY . .
-RUN cargo build --release --locked --package recount
+RUN cargo build --release --locked --package recount --features lake
 
 FROM debian:trixie-slim
 COPY --from=build /src/target/release/recount /usr/local/bin/recount

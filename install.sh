@@ -21,7 +21,7 @@ built="${RECOUNT_BINARY:-}"
 if [ -z "$built" ]; then
     command -v cargo >/dev/null || { echo "install.sh: cargo is needed: https://rustup.rs" >&2; exit 1; }
     cd "$(dirname "$0")"
-    cargo build --release --locked --package recount
+    cargo build --release --locked --package recount --features lake
     built="target/release/recount"
 fi
 

@@ -7,5 +7,5 @@ target="$(uname -m)-unknown-linux-musl"
 command -v musl-gcc >/dev/null || { echo "build-static.sh: musl-gcc is needed (musl-tools)" >&2; exit 1; }
 rustup target add "$target"
 CC_x86_64_unknown_linux_musl=musl-gcc CC_aarch64_unknown_linux_musl=musl-gcc \
-    cargo build --release --locked --package recount --target "$target"
+    cargo build --release --locked --package recount --features lake --target "$target"
 ls -l "target/$target/release/recount"

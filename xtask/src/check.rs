@@ -47,11 +47,15 @@ const STEPS: &[Step] = &[
     Step { name: "clippy", slow: false, run: clippy },
     Step { name: "browser", slow: false, run: browser },
     Step { name: "model", slow: false, run: model },
+    Step { name: "lake", slow: false, run: lake },
     Step { name: "tests", slow: false, run: tests },
     Step { name: "doc tests", slow: false, run: doc_tests },
     Step { name: "docs", slow: true, run: docs },
     Step { name: "licences", slow: false, run: licences },
 ];
+
+/// With everything that is released.
+const RELEASED: [&str; 2] = ["--features", "recount/lake"];
 
 #[derive(Debug, PartialEq)]
 enum Outcome {
@@ -93,7 +97,12 @@ fn clippy() -> Outcome {
     if let Some(missing) = missing_component("clippy", "clippy") {
         return missing;
     }
-    cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
+    let clippy = |features: &[&str]| {
+        let all =
+            [&["clippy", "--workspace", "--all-targets"], features, &["--", "-D", "warnings"]];
+        cargo(&all.concat())
+    };
+    both(clippy(&[]), || clippy(&RELEASED))
 }
 
 /// The browser and the terminal that tests drive, installed where that is one call.
@@ -104,18 +113,49 @@ fn browser() -> Outcome {
     if !is_root_on_debian() {
         return Outcome::Failed;
     }
-    let apt = |args: &[&str]| {
-        let mut command = Command::new("apt-get");
-        outcome_of(command.args(args).env("DEBIAN_FRONTEND", "noninteractive"))
-    };
-    apt(&["update"]);
-    apt(&["install", "-y", "--no-install-recommends", "chromium", "chromium-driver", "tmux"]);
+    apt_install(&["chromium", "chromium-driver", "tmux"]);
     match are_there() {
         Ok(()) => Outcome::Passed,
         Err(why) => {
             println!("{why}");
             Outcome::Failed
         }
+    }
+}
+
+/// Packages of Debian.
+fn apt_install(packages: &[&str]) {
+    let apt = |args: &[&str]| {
+        let mut command = Command::new("apt-get");
+        outcome_of(command.args(args).env("DEBIAN_FRONTEND", "noninteractive"))
+    };
+    apt(&["update"]);
+    apt(&[&["install", "-y", "--no-install-recommends"], packages].concat());
+}
+
+/// Spark, DuckDB and a server that speaks S3, from their registries. Without them the tests that
+/// need them say so and pass.
+fn lake() -> Outcome {
+    use testkit::lake::{PACKAGES, SERVER, folder, missing, python, server};
+    if missing().as_deref() == Some("java") && is_root_on_debian() {
+        apt_install(&["openjdk-17-jre-headless"]);
+    }
+    if missing().is_some() && !python().exists() {
+        outcome_of(Command::new("python3").args(["-m", "venv"]).arg(folder().join("python")));
+    }
+    if missing().is_some_and(|what| what.contains(PACKAGES[0])) {
+        let pip = ["-m", "pip", "install", "--quiet"];
+        outcome_of(Command::new(python()).args(pip).args(PACKAGES));
+    }
+    if !server().exists() {
+        let (name, version) = SERVER;
+        let mut install = Command::new("cargo");
+        install.args(["install", "--quiet", "--locked", "--features", "binary", name]);
+        outcome_of(install.args(["--version", version, "--root"]).arg(folder()));
+    }
+    match missing() {
+        None => Outcome::Passed,
+        Some(what) => Outcome::Unavailable(format!("{what} could not be fetched")),
     }
 }
 
@@ -142,20 +182,22 @@ fn is_root_on_debian() -> bool {
 
 fn tests() -> Outcome {
     if is_there(&["nextest", "--version"]) {
-        cargo(&["nextest", "run", "--workspace", "--no-fail-fast"])
+        cargo(&[&["nextest", "run", "--workspace", "--no-fail-fast"], &RELEASED[..]].concat())
     } else {
         println!("cargo-nextest is not installed; `cargo test` runs the same tests");
-        cargo(&["test", "--workspace", "--lib", "--bins", "--tests", "--no-fail-fast"])
+        let all = ["test", "--workspace", "--lib", "--bins", "--tests", "--no-fail-fast"];
+        cargo(&[&all[..], &RELEASED].concat())
     }
 }
 
 fn doc_tests() -> Outcome {
-    cargo(&["test", "--doc", "--workspace"])
+    cargo(&[&["test", "--doc", "--workspace"], &RELEASED[..]].concat())
 }
 
 fn docs() -> Outcome {
     let mut command = Command::new("cargo");
-    command.args(["doc", "--no-deps", "--workspace"]).env("RUSTDOCFLAGS", "-D warnings");
+    command.args(["doc", "--no-deps", "--workspace"]).args(RELEASED);
+    command.env("RUSTDOCFLAGS", "-D warnings");
     outcome_of(&mut command)
 }
 

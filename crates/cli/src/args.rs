@@ -205,6 +205,8 @@ pub enum Command {
     Hook(commands::hook::HookArgs),
     Note(commands::note::NoteArgs),
     Learn(commands::learn::LearnArgs),
+    #[cfg(feature = "lake")]
+    Lake(commands::lake::LakeArgs),
     Install(commands::install::InstallArgs),
     Uninstall(commands::install::UninstallArgs),
     Archive(commands::archive::ArchiveArgs),

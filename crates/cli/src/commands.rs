@@ -16,6 +16,8 @@ pub mod find;
 pub mod history;
 pub mod hook;
 pub mod install;
+#[cfg(feature = "lake")]
+pub mod lake;
 pub mod learn;
 pub mod list;
 pub mod log;
@@ -72,6 +74,8 @@ pub fn run(command: &Command, run: &mut Run) -> Result<Answer, CliError> {
         Command::Mcp(args) => mcp::run(args, run),
         Command::Hook(args) => hook::run(args, run),
         Command::Note(args) => note::run(args, run),
+        #[cfg(feature = "lake")]
+        Command::Lake(args) => lake::run(args, run),
         Command::Learn(args) => learn::run(args, run),
         Command::Install(args) => install::run(args, run),
         Command::Uninstall(args) => install::undo(args, run),

@@ -9,6 +9,8 @@ mod config;
 mod export;
 mod file;
 mod install;
+#[cfg(feature = "lake")]
+mod lake;
 mod learn;
 mod restore;
 mod stamp;
@@ -19,6 +21,8 @@ pub use config::{ConfigError, Mistake};
 pub use export::ExportError;
 pub use file::FileError;
 pub use install::InstallError;
+#[cfg(feature = "lake")]
+pub use lake::LakeError;
 pub use learn::LearnError;
 pub use restore::RestoreError;
 pub use stamp::StampError;
@@ -117,6 +121,9 @@ pub enum CliError {
     Config(ConfigError),
     /// A command that is not there.
     NoCommand(String),
+    /// A lake can't be used.
+    #[cfg(feature = "lake")]
+    Lake(LakeError),
     /// Nobody can be spoken with.
     Mcp(io::Error),
 }
@@ -308,6 +315,8 @@ fn message(error: &CliError) -> Message {
         CliError::Export(error) => export::message(error),
         CliError::Restore(error) => restore::message(error),
         CliError::Install(error) => install::message(error),
+        #[cfg(feature = "lake")]
+        CliError::Lake(error) => lake::message(error),
         CliError::Learn(error) => learn::message(error),
         CliError::Config(error) => config::message(error),
         CliError::Stamp(error) => stamp::message(error),

@@ -275,6 +275,11 @@ impl Run {
             files.extend(all.filter(|found| found.kind.is_transcript()));
         }
         once_each(&mut files);
+        Ok(self.claimed(files))
+    }
+
+    /// What these files claim, and those of them that could be read.
+    pub fn claimed(&mut self, files: Vec<Found>) -> (Vec<Found>, Vec<Input>) {
         let progress = self.progress(&files.iter().collect::<Vec<_>>());
         let mut order: Vec<usize> = (0..files.len()).collect();
         order.sort_by_key(|&at| std::cmp::Reverse(files[at].size));
@@ -305,7 +310,7 @@ impl Run {
             });
             found.push(file);
         }
-        Ok((found, inputs))
+        (found, inputs)
     }
 }
 

@@ -53,7 +53,7 @@ fn main() -> ExitCode {
         Err(error) if error.use_stderr() && std::env::args().nth(1).as_deref() == Some("hook") => {
             return ExitCode::SUCCESS;
         }
-        Err(error) => error.exit(),
+        Err(error) => refuse(&error),
     };
     let mut environment = Environment::read();
     let place = Config::place(&environment);
@@ -79,6 +79,19 @@ fn main() -> ExitCode {
         None => return help(),
     };
     run.finish(result)
+}
+
+/// Says what is wrong with the command line.
+fn refuse(error: &clap::Error) -> ! {
+    let is_lake = std::env::args().nth(1).as_deref() == Some("lake");
+    if cfg!(not(feature = "lake")) && is_lake && error.kind() == ErrorKind::InvalidSubcommand {
+        // Nobody may be reading.
+        let _ = error.print();
+        let hint = "\nhint: This recount was built without lakes: build it with `--features lake`";
+        let _ = writeln!(std::io::stderr(), "{hint}");
+        std::process::exit(error.exit_code());
+    }
+    error.exit()
 }
 
 /// Without a command and without a terminal there is nothing to do.

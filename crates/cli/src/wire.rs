@@ -21,6 +21,8 @@ pub mod file;
 pub mod find;
 pub mod history;
 pub mod install;
+#[cfg(feature = "lake")]
+pub mod lake;
 pub mod learn;
 pub mod list;
 pub mod log;

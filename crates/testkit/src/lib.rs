@@ -12,6 +12,7 @@ pub mod corpus;
 pub mod entry;
 pub mod fixture;
 pub mod json;
+pub mod lake;
 pub mod model;
 pub mod random;
 pub mod scribe;

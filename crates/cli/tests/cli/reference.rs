@@ -4,8 +4,7 @@ use std::fmt::Write;
 
 use super::case::Case;
 
-const HEAD: &str =
-    "<!-- Written from the program by `UPDATE_DOCS=1 cargo test --test cli reference`. -->";
+const HEAD: &str = "<!-- Written from the program by `UPDATE_DOCS=1 cargo test --features lake --test cli reference`. -->";
 
 fn help(case: &Case, words: &[&str]) -> String {
     let output = case.command().args(words).arg("--help").output().unwrap();
@@ -51,9 +50,14 @@ fn hold(path: &str, page: &str) {
         std::fs::write(&path, page).unwrap();
     }
     let text = std::fs::read_to_string(&path).unwrap_or_default().replace("\r\n", "\n");
-    assert!(text == page, "{path} is not current: `UPDATE_DOCS=1 cargo test --test cli reference`");
+    assert!(
+        text == page,
+        "{path} is not current: `UPDATE_DOCS=1 cargo test --features lake --test cli reference`"
+    );
 }
 
+// It is the reference of what is released.
+#[cfg(feature = "lake")]
 #[test]
 fn the_commands_are_those_of_the_program() {
     let case = Case::new("");
