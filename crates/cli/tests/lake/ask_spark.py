@@ -21,6 +21,9 @@ spark = (
     SparkSession.builder.master("local-cluster[2,1,1024]")
     .config("spark.ui.enabled", "false")
     .config("spark.sql.shuffle.partitions", "2")
+    # A few thousand rows: making code for them takes longer than reading them.
+    .config("spark.sql.codegen.wholeStage", "false")
+    .config("spark.sql.adaptive.enabled", "false")
     .config("spark.driver.host", "127.0.0.1")
     .config("spark.driver.bindAddress", "127.0.0.1")
     .getOrCreate()
