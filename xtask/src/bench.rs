@@ -16,6 +16,7 @@ mod parse;
 mod race;
 mod record;
 mod redact;
+mod scale;
 mod semantic;
 mod store;
 mod table;
@@ -28,7 +29,7 @@ use record::Report;
 use testkit::Shape;
 use tool::Recount;
 
-const USAGE: &str = "usage: xtask bench [list|errors|parse|memory|tail|sync|again|archive|search|gone|usage|statusline|redact|export|page|semantic|hook|browse]... [--size 500MB] [--home DIR] [--runs 5] [--big]";
+const USAGE: &str = "usage: xtask bench [list|errors|parse|memory|tail|sync|again|archive|search|gone|usage|statusline|redact|export|page|semantic|hook|browse|lake|scale]... [--size 500MB] [--home DIR] [--runs 5] [--big]";
 /// The home for `memory` and `tail`, and the one file in it that is nearly a third.
 const BIG: u64 = 5_000_000_000;
 const HUGE_FILE: u64 = 1_400_000_000;
@@ -42,6 +43,9 @@ const FEW: u64 = 100_000_000;
 const LONG: u64 = 50_000_000;
 /// Sessions that are opened in a browser.
 const PAGES: [u64; 3] = [1_000_000, 10_000_000, 50_000_000];
+
+/// Requests in made lakes; the last with `--big` alone.
+const REQUESTS: [u64; 3] = [1_000_000, 10_000_000, 100_000_000];
 
 /// Runs the command; the error is what to tell the person.
 pub fn run(args: &[String], here: &Path) -> Result<(), String> {
@@ -71,7 +75,7 @@ pub fn run(args: &[String], here: &Path) -> Result<(), String> {
 }
 
 /// The benchmarks there are.
-const NAMES: [&str; 18] = [
+const NAMES: [&str; 20] = [
     "list",
     "errors",
     "parse",
@@ -90,6 +94,8 @@ const NAMES: [&str; 18] = [
     "semantic",
     "hook",
     "browse",
+    "lake",
+    "scale",
 ];
 
 fn one(name: &str, options: &Options, recount: &Recount) -> Result<Vec<Report>, String> {
@@ -123,6 +129,18 @@ fn one(name: &str, options: &Options, recount: &Recount) -> Result<Vec<Report>, 
                 reports.push(hook::hook(&big, recount, runs)?);
             }
             reports
+        }
+        "lake" => {
+            let mut reports = vec![store::lake(&options.home(Shape::Seeds)?, recount, runs)?];
+            if options.big {
+                let big = Home::big(BIG, HUGE_FILE, HUGE_OUTPUT)?;
+                reports.push(store::lake(&big, recount, 1)?);
+            }
+            reports
+        }
+        "scale" => {
+            let sizes = if options.big { &REQUESTS[..] } else { &REQUESTS[..2] };
+            vec![scale::scale(sizes, recount)?]
         }
         "browse" => {
             let small = options.home_of(Shape::ManySmall, 2 * MANY)?;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use super::home::{Home, target};
-use super::measure::Cost;
+use super::measure::{self, Cost};
 use super::race::{Contender, Row, figure, race, report};
 use super::record::{Report, Target, Verdict, ratio};
 use super::table::Table;
@@ -316,6 +316,48 @@ fn quantile(costs: &[Cost], part: f64) -> Option<f64> {
 /// The most memory a command took, in MB.
 pub fn peak(row: &Row) -> Option<f64> {
     row.most(|cost| cost.rss).map(|bytes| bytes as f64 / 1e6)
+}
+
+/// Everything into an empty lake, from a synced home whose tables have not been made yet.
+pub fn lake(home: &Home, recount: &Recount, runs: usize) -> Result<Report, String> {
+    let path = real(home)?;
+    let folder = place("lake")?;
+    let (store, lake) = (folder.join("store"), folder.join("lake"));
+    race(&[ours("recount sync", recount, &path, &store, &["sync"])], 0);
+    let to = lake.display().to_string();
+    let write = ours("recount lake write", recount, &path, &store, &["lake", "write", &to]);
+    let mut row = Row { name: write.name, costs: vec![], answer: None, note: None };
+    for _ in 0..runs {
+        store::table::keep::Tables::remove(&store);
+        let _ = fs::remove_dir_all(&lake);
+        let cost = measure::cost(write.program.as_ref().map_err(String::clone)?, &write.args)?;
+        if cost.code != Some(0) {
+            return Err(format!("lake write: exit code {:?}", cost.code));
+        }
+        row.costs.push(cost);
+    }
+    let source = home.bytes() as f64;
+    let rate = row.least(|cost| cost.wall).map(|seconds| source / 1e6 / seconds);
+    let size = weight(&lake).map(|bytes| bytes as f64 / source * 100.0);
+    let verdicts = vec![
+        at_least("recount lake write, MB of source per second", rate, 100.0),
+        at_most("lake without texts, % of the source", size.ok(), 1.0),
+        at_most("recount lake write, peak MB", peak(&row), 400.0),
+    ];
+    Ok(report("lake", home, &[row], runs, verdicts))
+}
+
+/// Bytes of all files below a folder.
+fn weight(folder: &Path) -> std::io::Result<u64> {
+    let mut bytes = 0;
+    for item in fs::read_dir(folder)? {
+        let item = item?;
+        bytes += match item.file_type()?.is_dir() {
+            true => weight(&item.path())?,
+            false => item.metadata()?.len(),
+        };
+    }
+    Ok(bytes)
 }
 
 /// What the folders of the store whose names begin so weigh against the home.

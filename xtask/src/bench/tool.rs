@@ -33,9 +33,14 @@ impl Recount {
 
 /// Builds our binary and asks cargo where it is.
 pub fn recount() -> Result<Recount, String> {
-    let args = ["build", "--release", "--package", "recount", "--message-format=json"];
+    // With everything that is released.
+    let args = ["build", "--release", "--package", "recount", "--features", "lake"];
     let mut command = Command::new("cargo");
-    let built = command.args(args).stderr(std::process::Stdio::inherit()).output();
+    let built = command
+        .args(args)
+        .arg("--message-format=json")
+        .stderr(std::process::Stdio::inherit())
+        .output();
     let built = built.map_err(|e| format!("cargo: {e}"))?;
     if !built.status.success() {
         return Err("recount does not build".into());
