@@ -91,7 +91,7 @@ impl File<'_> {
         let (mut made, mut came) = (calls.iter().enumerate().peekable(), results.iter().peekable());
         // Lines are not always in order: a result may stand before its call.
         let (mut waiting, mut early) = (HashMap::new(), HashMap::new());
-        let mut pages = Pages::new(source);
+        let mut pages = Pages::new(source, nodes);
         let mut kinds = Kinds::new();
         for (at, node) in nodes.iter().enumerate().filter(|(_, node)| node.source == 0) {
             let is_result = came.peek().is_some_and(|(result, _)| *result == at);
@@ -145,7 +145,7 @@ impl File<'_> {
         if self.maker.texts == Texts::Places {
             return Ok(self.long(node, Spot::Whole, ""));
         }
-        let mut pages = Pages::new(source);
+        let mut pages = Pages::new(source, std::slice::from_ref(node));
         let entry = Entry::of(pages.entry(node)?, node.offset);
         let said = words::words(&entry, Spot::Whole);
         Ok(said.map_or(Value::Null, |said| Value::Text(said.into_owned())))
@@ -383,13 +383,17 @@ const PAGE: usize = 1 << 20;
 /// Entries of a file, read in their order.
 struct Pages<'a> {
     source: &'a Source,
+    /// Where the last entry ends: most files are shorter than a page.
+    end: u64,
     start: u64,
     bytes: Vec<u8>,
 }
 
 impl<'a> Pages<'a> {
-    fn new(source: &'a Source) -> Self {
-        Self { source, start: 0, bytes: Vec::new() }
+    fn new(source: &'a Source, nodes: &[Node]) -> Self {
+        let ends = nodes.iter().filter(|node| node.source == 0);
+        let end = ends.map(|node| node.offset + u64::from(node.length)).max().unwrap_or(0);
+        Self { source, end, start: 0, bytes: Vec::new() }
     }
 
     /// The bytes of an entry; of one that is too long to be held, its beginning.
@@ -397,7 +401,8 @@ impl<'a> Pages<'a> {
         let length = (node.length as usize).min(transcript::line::HELD);
         let end = self.start + self.bytes.len() as u64;
         if node.offset < self.start || node.offset + length as u64 > end {
-            self.bytes = self.source.bytes(node.offset, length.max(PAGE))?;
+            let left = usize::try_from(self.end - node.offset).unwrap_or(usize::MAX);
+            self.bytes = self.source.bytes(node.offset, length.max(PAGE).min(left))?;
             self.start = node.offset;
         }
         let from = (node.offset - self.start) as usize;

@@ -9,7 +9,7 @@
 
 use std::path::{Path, PathBuf};
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use rusqlite::types::ToSqlOutput;
 use rusqlite::{Connection, OptionalExtension, Statement, ToSql, params};
 use transcript::id::Key;
@@ -293,6 +293,7 @@ impl Tables {
             path: &self.path,
             inserts,
             open: HashMap::new(),
+            changed: HashSet::new(),
             count,
             is_done: false,
         })
@@ -388,6 +389,8 @@ pub struct Writer<'a> {
     inserts: Vec<Statement<'a>>,
     /// Units that are being written, by the caller's own number.
     open: HashMap<usize, Open>,
+    /// The months of tables that are noted already.
+    changed: HashSet<(String, String)>,
     count: i64,
     is_done: bool,
 }
@@ -422,11 +425,17 @@ impl Writer<'_> {
     /// Begins a unit: its rows are gone, and those that [`Writer::row`] is given under this number
     /// take their place. Several may be open at once.
     pub fn begin(&mut self, number: usize, unit: Unit) -> Result<()> {
-        let sql = "INSERT INTO unit (name, stamp) VALUES (?1, x'') ON CONFLICT (name)
-            DO UPDATE SET stamp = x'' RETURNING id";
-        let ask = || self.db.prepare_cached(sql)?.query_row([&unit.name], |row| row.get(0));
-        let id: i64 = ask().map_err(|source| failed(self.path, source))?;
-        self.clear(id)?;
+        let id = match self.id_of(&unit.name)? {
+            Some(id) => {
+                self.clear(id)?;
+                self.run("UPDATE unit SET stamp = x'' WHERE id = ?1", [id])?;
+                id
+            }
+            None => {
+                self.run("INSERT INTO unit (name, stamp) VALUES (?1, x'')", [&unit.name])?;
+                self.db.last_insert_rowid()
+            }
+        };
         let open = Open {
             id,
             unit,
@@ -437,6 +446,12 @@ impl Writer<'_> {
         };
         self.open.insert(number, open);
         Ok(())
+    }
+
+    fn id_of(&self, name: &str) -> Result<Option<i64>> {
+        let sql = "SELECT id FROM unit WHERE name = ?1";
+        let ask = || self.db.prepare_cached(sql)?.query_row([name], |row| row.get(0)).optional();
+        ask().map_err(|source| failed(self.path, source))
     }
 
     /// Takes the rows of a unit away, but not what is known of its months.
@@ -482,20 +497,14 @@ impl Writer<'_> {
 
     /// Takes a unit away.
     pub fn remove(&mut self, name: &str) -> Result<()> {
-        let sql = "SELECT id FROM unit WHERE name = ?1";
-        let id: Option<i64> = self
-            .db
-            .query_row(sql, [name], |row| row.get(0))
-            .optional()
-            .map_err(|source| failed(self.path, source))?;
-        let Some(id) = id else { return Ok(()) };
+        let Some(id) = self.id_of(name)? else { return Ok(()) };
         self.clear(id)?;
         self.note(id, &[])?;
         self.run("DELETE FROM unit WHERE id = ?1", [id]).map(drop)
     }
 
     /// Compares the months of a unit with those it had.
-    fn note(&self, unit: i64, now: &[((usize, String), u128)]) -> Result<()> {
+    fn note(&mut self, unit: i64, now: &[((usize, String), u128)]) -> Result<()> {
         let read = || {
             let sql = "SELECT name, month, digest FROM held WHERE unit = ?1";
             let mut query = self.db.prepare_cached(sql)?;
@@ -522,7 +531,10 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn change(&self, name: &str, month: &str) -> Result<()> {
+    fn change(&mut self, name: &str, month: &str) -> Result<()> {
+        if !self.changed.insert((name.to_owned(), month.to_owned())) {
+            return Ok(());
+        }
         let sql = "INSERT OR REPLACE INTO changed (name, month, at) VALUES (?1, ?2, ?3)";
         self.run(sql, params![name, month, self.count]).map(drop)
     }
