@@ -14,6 +14,7 @@ use store::table::{Row, Table};
 use crate::commands::errors::Placed;
 use crate::error::{CliError, StoreError};
 use crate::ledger::{Agents, Prs};
+use crate::name::SessionName;
 use crate::run::Run;
 
 /// The tables of a store that lakes were read into.
@@ -81,9 +82,14 @@ impl Imported {
     /// All calls that failed, of all sessions or of those whose id begins so.
     pub fn errors(
         &self,
-        name: Option<&str>,
+        name: Option<&SessionName>,
         project: Option<&ProjectFilter>,
     ) -> Result<Vec<Placed>, CliError> {
+        let name = match name {
+            None => None,
+            Some(SessionName::Id(id)) => Some(id.as_str()),
+            Some(_) => return Err(StoreError::ByIdOnly.into()),
+        };
         let projects = self.projects()?;
         let mut errors = Vec::new();
         self.each(&CALLS, |row| {

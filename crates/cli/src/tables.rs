@@ -392,10 +392,9 @@ fn read(
         let row = ground.rows.get(&file);
         Ok((session, row.map_or_else(|| found.open(), |row| Ok(sync::source_of(&archive, row)))?))
     };
-    while let Some((at, todo)) = {
+    loop {
         let at = next.fetch_add(1, Ordering::Relaxed);
-        todo.get(at).map(|todo| (at, todo))
-    } {
+        let Some(todo) = todo.get(at) else { return Ok(()) };
         if say.send(Said::Begin(at)).is_err() {
             return Ok(());
         }
@@ -426,5 +425,4 @@ fn read(
             return Ok(());
         }
     }
-    Ok(())
 }

@@ -132,10 +132,6 @@ pub fn joined(
     fixes: bool,
 ) -> Result<Vec<Placed>, CliError> {
     if let Some(imported) = run.imported()? {
-        let name = match name {
-            Some(SessionName::Id(id)) => Some(id.as_str()),
-            _ => None,
-        };
         return imported.errors(name, project);
     }
     let take = |_: &Found, session: &Session, source: &Source| -> Option<Taken> {

@@ -46,6 +46,8 @@ pub enum StoreError {
     Ask(AskError),
     /// There is no such table.
     NoTable(String),
+    /// What was read from lakes has no files to name a session by.
+    ByIdOnly,
 }
 
 impl From<TablesError> for StoreError {
@@ -117,6 +119,10 @@ pub(super) fn message(error: &StoreError) -> Message {
         },
         StoreError::Tables(error) => tables(error),
         StoreError::Ask(error) => ask(error),
+        StoreError::ByIdOnly => Message {
+            error: "In a store that lakes were read into, a session is named by its id".into(),
+            hint: Some("`recount sql \"SELECT session, title FROM sessions\"` lists them".into()),
+        },
         StoreError::NoTable(name) => Message {
             error: format!("There is no table `{name}`"),
             hint: Some("`recount sql --tables` lists them".into()),

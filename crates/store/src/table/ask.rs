@@ -6,7 +6,7 @@
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use hashbrown::HashMap;
@@ -126,7 +126,7 @@ impl Tables {
         if !matches!(batch.next(), Ok(None)) {
             return Err(AskError::Several);
         }
-        let names: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
+        let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
         if let Err(error) = head(&names) {
             return Ok(Err(error));
         }
@@ -326,41 +326,45 @@ fn slips(a: &str, b: &str) -> usize {
 
 /// Reads texts by their places. Neighbours are asked one after the other.
 struct Reader {
-    archive: Option<Archive>,
-    catalog: Option<Catalog>,
-    files: Option<HashMap<i64, i64>>,
+    folder: PathBuf,
+    /// Opened with the first text: most questions ask for none.
+    open: Option<(Archive, Catalog)>,
+    /// The files of the generations.
+    files: HashMap<i64, i64>,
     /// The places of the entries of a generation.
     last: Option<(i64, Vec<(u64, u32)>)>,
 }
 
 impl Reader {
     fn new(folder: &Path) -> Self {
-        let archive = Archive::open(&folder.join(ARCHIVE), Access::Read).ok();
-        let catalog = Catalog::read(folder).ok().flatten();
-        Self { archive, catalog, files: None, last: None }
+        Self { folder: folder.into(), open: None, files: HashMap::new(), last: None }
     }
 
     fn words(&mut self, generation: i64, place: i64) -> Option<String> {
         let place = Place::of(place)?;
+        if self.open.is_none() {
+            self.open()?;
+        }
+        let (archive, catalog) = self.open.as_ref()?;
         if self.last.as_ref().is_none_or(|(last, _)| *last != generation) {
-            self.last = Some((generation, self.places(generation)?));
+            let places = catalog.places(*self.files.get(&generation)?).ok()??;
+            self.last = Some((generation, places.all()));
         }
         let at = (place.entry as usize).checked_sub(1)?;
         let (offset, length) = *self.last.as_ref()?.1.get(at)?;
         let length = (length as usize).min(transcript::line::HELD);
-        let bytes = self.archive.as_ref()?.read(GenerationId(generation), offset, length).ok()?;
+        let bytes = archive.read(GenerationId(generation), offset, length).ok()?;
         let entry = Entry::of(&bytes, offset);
         words::words(&entry, place.spot).map(|words| words.into_owned())
     }
 
-    fn places(&mut self, generation: i64) -> Option<Vec<(u64, u32)>> {
-        let catalog = self.catalog.as_ref()?;
-        if self.files.is_none() {
-            let files = catalog.files().ok()?;
-            self.files = Some(files.iter().map(|file| (file.generation, file.id)).collect());
-        }
-        let places = catalog.places(*self.files.as_ref()?.get(&generation)?).ok()??;
-        Some(places.all())
+    fn open(&mut self) -> Option<()> {
+        let archive = Archive::open(&self.folder.join(ARCHIVE), Access::Read).ok()?;
+        let catalog = Catalog::read(&self.folder).ok()??;
+        let files = catalog.files().ok()?;
+        self.files = files.iter().map(|file| (file.generation, file.id)).collect();
+        self.open = Some((archive, catalog));
+        Some(())
     }
 }
 
