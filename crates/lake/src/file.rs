@@ -53,7 +53,7 @@ impl FileWriter {
     /// An empty file of a table.
     pub fn new(table: &'static Table) -> std::result::Result<Self, LakeError> {
         let failed = |source| LakeError::Parquet { table: table.name, source };
-        let properties = properties().map_err(failed)?;
+        let properties = properties(table).map_err(failed)?;
         let schema = schema(table).map_err(failed)?;
         let file = SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties));
         let columns = table.columns.iter().map(|column| Cells::new(column.kind)).collect();
@@ -167,8 +167,8 @@ fn write<T: DataType>(
     Ok(())
 }
 
-fn properties() -> Result<WriterProperties> {
-    let properties = WriterProperties::builder()
+fn properties(table: &Table) -> Result<WriterProperties> {
+    let mut properties = WriterProperties::builder()
         // Its encodings for what repeats little: differences of numbers, common beginnings of texts.
         .set_writer_version(WriterVersion::PARQUET_2_0)
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(ZSTD_LEVEL)?))
@@ -176,6 +176,12 @@ fn properties() -> Result<WriterProperties> {
         .set_statistics_enabled(EnabledStatistics::Chunk)
         .set_offset_index_disabled(true)
         .set_created_by("recount".into());
+    for column in table.columns {
+        // Times and places rise, and a list of all of them would come first.
+        if matches!(column.kind, Kind::Integer | Kind::Time) {
+            properties = properties.set_column_dictionary_enabled(column.name.into(), false);
+        }
+    }
     Ok(properties.build())
 }
 
