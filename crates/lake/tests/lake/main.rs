@@ -1,0 +1,4 @@
+//! Lakes in folders.
+
+#[cfg(test)]
+mod cases;
