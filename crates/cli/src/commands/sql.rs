@@ -237,10 +237,14 @@ fn csv(field: &Field<'_>) -> String {
     }
 }
 
-/// As RFC 4180 has it.
+/// As RFC 4180 has it. What a spreadsheet would take for a formula is text.
 fn quoted(text: &str) -> String {
-    match text.is_empty() || text.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{}\"", text.replace('"', "\"\"")),
+    let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    match is_formula || text.is_empty() || text.contains([',', '"', '\n', '\r']) {
+        true => {
+            let guard = if is_formula { "'" } else { "" };
+            format!("\"{guard}{}\"", text.replace('"', "\"\""))
+        }
         false => text.to_owned(),
     }
 }
@@ -296,6 +300,8 @@ mod tests {
             (Field::Text("a"), "a"),
             (Field::Text("a,\"b\"\r\n"), "\"a,\"\"b\"\"\r\n\""),
             (Field::Text(""), "\"\""),
+            (Field::Text("=HYPERLINK(1)"), "\"'=HYPERLINK(1)\""),
+            (Field::Text("-7"), "\"'-7\""),
             (Field::Null, ""),
             (Field::Integer(-7), "-7"),
             (Field::Real(0.5), "0.5"),

@@ -56,8 +56,7 @@ fn hold(path: &str, page: &str) {
     );
 }
 
-// It is the reference of what is released.
-#[cfg(feature = "lake")]
+#[cfg_attr(not(feature = "lake"), ignore = "it is the reference of what is released")]
 #[test]
 fn the_commands_are_those_of_the_program() {
     let case = Case::new("");
