@@ -40,6 +40,15 @@ fn a_wrong_word_gets_the_right_one() {
     ");
 }
 
+#[cfg(not(feature = "lake"))]
+#[test]
+fn a_program_without_lakes_says_so() {
+    let shown = Case::new("").run("lake status /srv/lake");
+    assert!(shown.starts_with("exit 2\n"), "{shown}");
+    assert!(shown.contains("unrecognized subcommand 'lake'"), "{shown}");
+    assert!(shown.contains("hint: This recount was built without lakes"), "{shown}");
+}
+
 #[test]
 fn a_wrong_flag_gets_the_right_one() {
     let shown = Case::new("").run("list --projcts");
