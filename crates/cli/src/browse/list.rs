@@ -126,6 +126,9 @@ impl List {
 
     /// Takes all sessions; the chosen one stays chosen.
     pub fn take(&mut self, mut rows: Vec<Row>, is_whole: bool) {
+        // While more is read, the first one is chosen by nobody.
+        let is_untouched = self.selected == 0 && !self.is_whole;
+        let chosen = self.row().map(|row| row.id.clone()).filter(|_| !is_untouched);
         let known: std::collections::HashMap<String, String> =
             self.rows.drain(..).map(|row| (row.id, row.prompts)).collect();
         super::row::add_prompts(&mut rows, &known);
@@ -134,7 +137,7 @@ impl List {
             self.is_here = self.rows.iter().any(|row| self.is_of_here(row.project.as_deref()));
         }
         self.is_whole |= is_whole;
-        self.refresh();
+        self.relist(chosen);
     }
 
     /// Between the sessions of this project and those of everywhere.
@@ -181,13 +184,16 @@ impl List {
 
     /// Works out what is shown, and keeps the chosen session where it can.
     pub fn refresh(&mut self) {
-        let before = self.row().map(|row| row.id.clone());
+        self.relist(self.row().map(|row| row.id.clone()));
+    }
+
+    fn relist(&mut self, chosen: Option<String>) {
         self.lines = match self.mode {
             Mode::Filter => self.sessions(),
             Mode::Search => self.found(),
         };
         let is_it = |line: &Entry| match line {
-            Entry::Row(at) => Some(&self.rows[*at].id) == before.as_ref(),
+            Entry::Row(at) => Some(&self.rows[*at].id) == chosen.as_ref(),
             _ => false,
         };
         self.selected = self.lines.iter().position(is_it).unwrap_or(0);
@@ -349,6 +355,22 @@ mod tests {
             Entry::Hit(at) => format!("#{}", list.hits[*at].entry),
         };
         list.lines.iter().map(id).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn what_is_chosen_stays_so_while_more_is_read() {
+        let all = || [("d", 4), ("a", 1), ("b", 3), ("c", 2)].map(|(id, t)| row(id, id, "/x", t));
+        let first = || vec![row("c", "c", "/x", 2), row("b", "b", "/x", 3)];
+        let mut list = List::new(None);
+        list.take(first(), false);
+        assert_eq!((ids(&list), list.selected), ("b c".into(), 0));
+        list.take(all().into(), true);
+        assert_eq!((ids(&list), list.selected), ("d b c a".into(), 0), "the newest is above");
+        let mut list = List::new(None);
+        list.take(first(), false);
+        list.step(1);
+        list.take(all().into(), true);
+        assert_eq!(list.row().map(|row| &*row.id), Some("c"));
     }
 
     #[test]
