@@ -27,8 +27,11 @@ const FURTHER: Score = 0.4;
 /// What counts that a turn is of the day that the question names. Chosen on LoCoMo's tuning part,
 /// where one question in eight names a day or a month.
 const DAY: Score = 2.0;
-/// What the meaning of a session counts beside that of the turn.
-const SESSION_MEANING: Score = 0.5;
+/// What the words of a turn and those of its session count, and their meanings. Chosen on LoCoMo's
+/// tuning part and BEAM: a session that counts more finds more of LoCoMo's sessions and less of
+/// BEAM's evidence.
+const WORDS: Weights = Weights { turn: 1.0, session: 0.75 };
+const MEANING: Weights = Weights { turn: 1.5, session: 0.5 };
 
 /// Why a match stands where it does. The words are those of [`super::Found::words`].
 #[derive(Debug, Clone, PartialEq)]
@@ -94,9 +97,9 @@ pub(super) fn rank(
     scope: &dyn Scope,
 ) -> Vec<Match> {
     let turns = turns(candidates, near, scope);
-    let words = Points::of(by_turn(&turns), by_session(&turns), 1.0);
+    let words = Points::of(by_turn(&turns), by_session(&turns), WORDS);
     let cosines = turns.iter().map(|turn| turn.cosine).collect();
-    let meaning = Points::of(cosines, by_meaning(&turns), SESSION_MEANING);
+    let meaning = Points::of(cosines, by_meaning(&turns), MEANING);
     let mut ranked: Vec<(Match, Option<i64>)> = (0..turns.len())
         .map(|at| {
             let joined = words.joined(at, &turns[at]) + meaning.joined(at, &turns[at]);
@@ -130,20 +133,26 @@ struct Points {
     sessions: HashMap<u64, Score>,
     turn_ranks: Ranks,
     session_ranks: Ranks,
-    share: Score,
+    weights: Weights,
+}
+
+#[derive(Clone, Copy)]
+struct Weights {
+    turn: Score,
+    session: Score,
 }
 
 impl Points {
-    fn of(turns: Vec<Score>, sessions: HashMap<u64, Score>, share: Score) -> Self {
+    fn of(turns: Vec<Score>, sessions: HashMap<u64, Score>, weights: Weights) -> Self {
         let turn_ranks = Ranks::of(turns.iter().copied());
         let session_ranks = Ranks::of(sessions.values().copied());
-        Self { turns, sessions, turn_ranks, session_ranks, share }
+        Self { turns, sessions, turn_ranks, session_ranks, weights }
     }
 
     fn joined(&self, at: usize, turn: &Turn) -> Score {
         let of = |score: Score, ranks: &Ranks| score / ranks.best().max(Score::MIN_POSITIVE);
-        of(self.turns[at], &self.turn_ranks)
-            + self.share * of(self.sessions[&turn.session], &self.session_ranks)
+        self.weights.turn * of(self.turns[at], &self.turn_ranks)
+            + self.weights.session * of(self.sessions[&turn.session], &self.session_ranks)
     }
 }
 
