@@ -142,7 +142,8 @@ pub fn rows(home: &Home, recount: &Recount, runs: usize) -> Result<Report, Strin
         }
     }
     let on = format!("{}, the least of {runs} runs", home.text());
-    Ok(Report { name: "browse".into(), on, table, rows: rows.into(), verdicts })
+    let name = format!("browse-{}", home.name);
+    Ok(Report { name, on, table, rows: rows.into(), verdicts })
 }
 
 /// The beginning of the title of the session that was active last.

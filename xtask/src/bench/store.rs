@@ -344,7 +344,7 @@ pub fn lake(home: &Home, recount: &Recount, runs: usize) -> Result<Report, Strin
         at_most("lake without texts, % of the source", size.ok(), 1.0),
         at_most("recount lake write, peak MB", peak(&row), 400.0),
     ];
-    Ok(report("lake", home, &[row], runs, verdicts))
+    Ok(report(&format!("lake-{}", home.name), home, &[row], runs, verdicts))
 }
 
 /// Bytes of all files below a folder.
