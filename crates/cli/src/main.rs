@@ -5,6 +5,7 @@
 
 mod args;
 mod browse;
+mod clock;
 mod commands;
 mod config;
 mod demo;
@@ -36,7 +37,6 @@ use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
-use jiff::Zoned;
 
 use crate::args::{Args, Command};
 use crate::config::Config;
@@ -63,7 +63,7 @@ fn main() -> ExitCode {
     };
     config.lay_below(&mut global, &mut browse, &mut environment);
     let color = global.color();
-    let mut run = Run::new(global, environment, Clock { now: Zoned::now() });
+    let mut run = Run::new(global, environment, Clock { now: clock::now() });
     run.config = config;
     // A hook never fails, and a file with a mistake can be set right.
     let bears_mistakes = matches!(command, Some(Command::Hook(_) | Command::Config(_)));

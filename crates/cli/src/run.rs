@@ -98,7 +98,7 @@ impl Folders {
             timings: false,
             redact: true,
         };
-        let clock = Clock { now: jiff::Zoned::now() };
+        let clock = Clock { now: crate::clock::now() };
         let mut run = Run::new(global, self.environment.clone(), clock);
         run.out = run.out.held();
         run

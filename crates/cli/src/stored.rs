@@ -19,7 +19,7 @@ use transcript::layout::{FileKind, Problem, classify};
 use transcript::path::RecordedPath;
 use transcript::time::Time;
 
-use crate::commands::sync::{bring, now};
+use crate::commands::sync::{bring, bring_changed, now, real_roots};
 use crate::error::{CliError, StoreError};
 use crate::name::{self, Candidate, Noun, SessionName};
 use crate::run::Run;
@@ -61,13 +61,36 @@ pub struct StoredFile {
     pub kind: FileKind,
 }
 
+/// How the store is brought up to date when somebody waits for an answer.
+fn options(run: &Run) -> sync::Options {
+    sync::Options { at_once: Some(AT_ONCE), ..sync::Options::new(now(run)) }
+}
+
+/// Whether nothing has changed; and what `beside` comes to, which is worked out meanwhile.
+fn still<T: Send>(
+    run: &mut Run,
+    store: &Store,
+    beside: impl FnOnce() -> T + Send,
+) -> Result<(bool, T), CliError> {
+    let (roots, options) = (real_roots(run)?, options(run));
+    let (report, beside) = sync::still_beside(store, &roots, options, beside);
+    Ok((report.is_some(), beside))
+}
+
 impl Run {
     /// Brings the store up to date, unless another process does or it would take long.
     pub fn update(&mut self) -> Result<Update, CliError> {
         let store = self.store()?;
-        let options = sync::Options { at_once: Some(AT_ONCE), ..sync::Options::new(now(self)) };
-        let done = bring(self, &store, options)?;
-        let is_readable = || matches!(Finder::open(&store), Ok(Some(_)));
+        match still(self, &store, || ())?.0 {
+            true => Ok(Update::Still),
+            false => self.catch_up(&store),
+        }
+    }
+
+    /// As [`Run::update`], where something has changed.
+    fn catch_up(&mut self, store: &Store) -> Result<Update, CliError> {
+        let done = bring_changed(self, store, options(self))?;
+        let is_readable = || matches!(Finder::open(store), Ok(Some(_)));
         match done {
             Ok(report) if report.is_changed() => Ok(Update::Done),
             Ok(_) => Ok(Update::Still),
@@ -88,38 +111,40 @@ impl Run {
     ) -> Result<T, CliError> {
         let store = self.store()?;
         let early = || ask(&Finder::open(&store).ok().flatten()?).ok();
-        std::thread::scope(|scope| {
-            let early = scope.spawn(early);
-            let is_still = self.bring_up_to_date(&store)?;
-            if let Some(answer) = early.join().ok().flatten().filter(|_| is_still) {
-                return Ok(answer);
+        let (is_still, early) = still(self, &store, early)?;
+        if let Some(answer) = early.filter(|_| is_still) {
+            return Ok(answer);
+        }
+        if !is_still {
+            let update = self.catch_up(&store)?;
+            self.say(&store, update);
+        }
+        let ask = || ask(&Finder::open(&store)?.ok_or(SyncError::Locked)?);
+        match ask() {
+            Err(error) if error.is_damage() && is_still => {
+                sync::forget(&store);
+                let update = self.catch_up(&store)?;
+                self.say(&store, update);
+                Ok(ask()?)
             }
-            let ask = || ask(&Finder::open(&store)?.ok_or(SyncError::Locked)?);
-            match ask() {
-                Err(error) if error.is_damage() && is_still => {
-                    sync::forget(&store);
-                    self.bring_up_to_date(&store)?;
-                    Ok(ask()?)
-                }
-                answer => Ok(answer?),
-            }
-        })
+            answer => Ok(answer?),
+        }
     }
 
     /// The store, as up to date as can be in a moment; says so if it is not.
     pub fn current_store(&mut self) -> Result<Store, CliError> {
         let begun = Instant::now();
         let store = self.store()?;
-        self.bring_up_to_date(&store)?;
+        let update = self.update()?;
+        self.say(&store, update);
         self.step("store up to date", begun);
         Ok(store)
     }
 
-    /// Whether nothing was changed by it.
-    fn bring_up_to_date(&mut self, store: &Store) -> Result<bool, CliError> {
-        match self.update()? {
-            Update::Still => return Ok(true),
-            Update::Done => {}
+    /// Says in what way the store is not up to date.
+    fn say(&mut self, store: &Store, update: Update) {
+        match update {
+            Update::Still | Update::Done => {}
             Update::Locked => {
                 let note = "Another recount is reading new lines; they are not searched yet";
                 self.talk.note(note.into());
@@ -136,7 +161,6 @@ impl Run {
                 self.talk.note(format!("New lines are not searched: {error}"));
             }
         }
-        Ok(false)
     }
 
     /// Starts a sync that goes on when this command has answered.

@@ -25,7 +25,7 @@ use crate::catalog::{Catalog, CatalogError, Joined};
 use crate::folder::{self, Store};
 use crate::index::IndexError;
 
-pub use glance::{forget, still};
+pub use glance::{forget, still, still_beside};
 pub use keep::{kept_files, source_of};
 
 /// A Claude folder and what was seen in it.

@@ -96,6 +96,15 @@ pub fn bring(
     if let Some(report) = sync::still(store, &roots, options) {
         return Ok(Ok(report));
     }
+    bring_changed(run, store, options)
+}
+
+/// As [`bring`], where something has changed.
+pub fn bring_changed(
+    run: &mut Run,
+    store: &Store,
+    options: Options,
+) -> Result<Result<Report, SyncError>, CliError> {
     let homes = homes(run)?;
     let bar = Bar { quiet: run.is_quiet(), progress: Mutex::new(None) };
     let done = sync::sync(store, &homes, options, &bar);
@@ -107,7 +116,7 @@ pub fn bring(
 }
 
 /// The Claude folders by their real paths: that is what the archive calls them.
-fn real_roots(run: &mut Run) -> Result<Vec<PathBuf>, CliError> {
+pub fn real_roots(run: &mut Run) -> Result<Vec<PathBuf>, CliError> {
     let real = |root: PathBuf| root.canonicalize().unwrap_or(root);
     Ok(run.roots()?.into_iter().map(real).collect())
 }

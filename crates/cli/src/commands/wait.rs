@@ -55,7 +55,7 @@ pub fn run(args: &WaitArgs, run: &mut Run) -> Result<Answer, CliError> {
     let mut builder = Builder::new();
     let mut is_told = run.is_quiet();
     loop {
-        run.clock.now = jiff::Zoned::now();
+        run.clock.now = crate::clock::now();
         let source = found.open()?;
         source.read_into(&mut builder)?;
         let ending = builder.clone().finish(&Options { stem: found.stem(), copies: None }).ending();

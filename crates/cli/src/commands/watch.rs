@@ -90,7 +90,7 @@ pub fn run(args: &WatchArgs, run: &mut Run) -> Result<Answer, CliError> {
 
 /// Brings the store up to date and tells what was new.
 fn tell(run: &mut Run, since: Time) -> Result<Vec<Told>, CliError> {
-    run.clock.now = jiff::Zoned::now();
+    run.clock.now = crate::clock::now();
     let store = run.store()?;
     let homes = homes(run)?;
     let ear = Ear { since, told: Mutex::new(VecDeque::new()) };

@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, RwLock};
 use std::time::Duration;
 
-use jiff::Zoned;
 use report::export::cover::Cover;
 use report::filter::Period;
 use report::list::ListFilter;
@@ -144,7 +143,7 @@ impl Desk {
             timings: false,
             redact: self.redactor.is_some(),
         };
-        let mut run = Run::new(global, Environment::default(), Clock { now: Zoned::now() });
+        let mut run = Run::new(global, Environment::default(), Clock { now: crate::clock::now() });
         run.out = run.out.held();
         run
     }

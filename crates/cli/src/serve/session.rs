@@ -133,7 +133,7 @@ impl<'a> View<'a> {
 fn style(open: &Open, detail: Detail, prefix: String) -> Style {
     Style {
         detail,
-        zone: jiff::tz::TimeZone::system(),
+        zone: crate::clock::zone(),
         cwd: open.session.cwd().map(str::to_owned),
         prefix,
         source: Source::Served { session: open.id.as_str().to_owned(), agent: open.agent.clone() },

@@ -46,12 +46,17 @@ fn glance(look: &Look, has_debug_logs: bool) -> Option<u64> {
     Some(short(sum))
 }
 
-/// The same of files whose names are known; `None` if they are others.
-fn glance_again(known: &[Known<'_>], has_debug_logs: bool) -> Option<u64> {
+/// The same of files whose names are known, or `None` if they are others; and `beside`.
+fn glance_again<T: Send>(
+    known: &[Known<'_>],
+    has_debug_logs: bool,
+    beside: impl FnOnce() -> T + Send,
+) -> (Option<u64>, T) {
     let of = |folder: &Known<'_>, name: &[u8], stat: &Stat| {
         of_file(folder.rel, name, stat, has_debug_logs)
     };
-    add_again(known, of).map(short)
+    let (sum, beside) = add_again(known, of, beside);
+    (sum.map(short), beside)
 }
 
 /// Added up, so that the order in which files are listed does not matter.
@@ -179,12 +184,28 @@ fn is_sure(look: &Look, now: Time) -> bool {
 
 /// The report of a sync that has nothing to do; `None` if that can't be told at a glance.
 pub fn still(store: &Store, roots: &[PathBuf], options: Options) -> Option<Report> {
-    still_if(store, options, roots, |root, has_debug_logs| {
+    still_beside(store, roots, options, || ()).0
+}
+
+/// As [`still`], and what `beside` comes to, which is worked out meanwhile.
+pub fn still_beside<T: Send>(
+    store: &Store,
+    roots: &[PathBuf],
+    options: Options,
+    beside: impl FnOnce() -> T + Send,
+) -> (Option<Report>, T) {
+    let (mut beside, mut worked_out) = (Some(beside), None);
+    let report = still_if(store, options, roots, |root, has_debug_logs| {
         let bytes = fs::read(names(store, root)).ok()?;
         let known: Vec<Known<'_>> = postcard::from_bytes(&bytes).ok()?;
         let files = known.iter().map(|folder| folder.names.len()).sum();
-        Some((files, glance_again(&known, has_debug_logs)?))
-    })
+        let first = beside.take();
+        let (glance, first) = glance_again(&known, has_debug_logs, || first.map(|work| work()));
+        worked_out = worked_out.take().or(first);
+        Some((files, glance?))
+    });
+    let rest = || beside.take().map(|work| work());
+    (report, worked_out.or_else(rest).expect("it is worked out once, here or there"))
 }
 
 /// As [`still`], of a look that was taken.
@@ -200,7 +221,7 @@ fn still_if(
     store: &Store,
     options: Options,
     roots: &[PathBuf],
-    look: impl Fn(&Path, bool) -> Option<(usize, u64)>,
+    mut look: impl FnMut(&Path, bool) -> Option<(usize, u64)>,
 ) -> Option<Report> {
     if options.full || roots.is_empty() || !store.exists() {
         return None;
