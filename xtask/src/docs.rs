@@ -11,12 +11,12 @@ use std::{fs, io};
 use source::{Content, Field, Head, Shape, Source, Type, Variant, generic};
 
 const USAGE: &str = "usage: xtask docs [--check]";
-const WIRE: &str = "crates/cli/src/wire";
+const WIRE: &str = "crates/app/src/wire";
 const PAGE: &str = "docs/reference/json.md";
 const HEAD: &str = "\
 # JSON lines
 
-<!-- Written by `cargo xtask docs` from the doc comments in crates/cli/src/wire. -->
+<!-- Written by `cargo xtask docs` from the doc comments in crates/app/src/wire. -->
 
 ";
 

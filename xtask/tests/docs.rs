@@ -24,13 +24,13 @@ fn the_reference_is_current() {
 #[test]
 fn every_wire_module_has_a_section() {
     let page = read("docs/reference/json.md");
-    let wire = read("crates/cli/src/wire.rs");
+    let wire = read("crates/app/src/wire.rs");
     let modules = wire
         .lines()
         .filter_map(|line| line.trim_start_matches("pub ").strip_prefix("mod ")?.strip_suffix(';'));
     let mut count = 0;
     for module in modules {
-        let source = read(&format!("crates/cli/src/wire/{module}.rs"));
+        let source = read(&format!("crates/app/src/wire/{module}.rs"));
         let docs = source.lines().map_while(|line| line.strip_prefix("//! "));
         let title = docs.collect::<Vec<_>>().join(" ");
         let heading = format!("## {}", title.trim_end_matches('.'));

@@ -19,6 +19,7 @@ use transcript::side::backup::{self, Backup, BackupFile, BackupName, Tracked};
 use transcript::source::Source;
 use transcript::time::Time;
 
+use crate::diff::Diff;
 use crate::filter::Period;
 
 /// Whether a recorded path is the one that was asked for: the same, or ending in it.
@@ -564,9 +565,7 @@ pub fn line_changes(old: &[u8], new: &[u8]) -> Option<(usize, usize)> {
         return None;
     }
     let (old, new) = (std::str::from_utf8(old).ok()?, std::str::from_utf8(new).ok()?);
-    let diff = similar::TextDiff::from_lines(old, new);
-    let count = |tag| diff.iter_all_changes().filter(|change| change.tag() == tag).count();
-    Some((count(similar::ChangeTag::Insert), count(similar::ChangeTag::Delete)))
+    Some(Diff::of_lines(old, new).count())
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! in, structs go out, and the doors decide how they look.
 
 pub mod bulk;
+pub mod diff;
 pub mod doctor;
 pub mod errors;
 pub mod event;

@@ -1,9 +1,9 @@
 //! Changes to a file: true line numbers, and which words of a line changed.
 
-use similar::{ChangeTag, TextDiff};
 use transcript::entry::tool::Hunk;
 
 use super::highlight;
+use crate::diff::{ChangeTag, Diff};
 use crate::format::counted;
 use crate::html::Html;
 
@@ -130,7 +130,7 @@ fn mark(mark: char) -> &'static str {
 fn words(html: &mut Html, row: &Row<'_>, other: &str) {
     let (old, new) = if row.mark == '-' { (row.text, other) } else { (other, row.text) };
     let own = if row.mark == '-' { ChangeTag::Delete } else { ChangeTag::Insert };
-    for change in TextDiff::from_words(old, new).iter_all_changes() {
+    for change in Diff::of_words(old, new).changes() {
         match change.tag() {
             ChangeTag::Equal => html.text(change.value()),
             tag if tag == own => html.words("mark", "", change.value()),
