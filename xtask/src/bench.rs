@@ -21,6 +21,7 @@ mod semantic;
 mod store;
 mod table;
 mod tool;
+mod weight;
 
 use std::path::{Path, PathBuf};
 
@@ -29,7 +30,7 @@ use record::Report;
 use testkit::Shape;
 use tool::Recount;
 
-const USAGE: &str = "usage: xtask bench [list|errors|parse|memory|tail|sync|again|archive|search|gone|usage|statusline|redact|export|page|semantic|hook|browse|lake|scale]... [--size 500MB] [--home DIR] [--runs 5] [--big]";
+const USAGE: &str = "usage: xtask bench [list|errors|parse|memory|tail|sync|again|archive|search|gone|usage|statusline|redact|export|page|semantic|hook|browse|lake|scale|weight]... [--size 500MB] [--home DIR] [--runs 5] [--big]";
 /// The home for `memory` and `tail`, and the one file in it that is nearly a third.
 const BIG: u64 = 5_000_000_000;
 const HUGE_FILE: u64 = 1_400_000_000;
@@ -75,7 +76,7 @@ pub fn run(args: &[String], here: &Path) -> Result<(), String> {
 }
 
 /// The benchmarks there are.
-const NAMES: [&str; 20] = [
+const NAMES: [&str; 21] = [
     "list",
     "errors",
     "parse",
@@ -96,6 +97,7 @@ const NAMES: [&str; 20] = [
     "browse",
     "lake",
     "scale",
+    "weight",
 ];
 
 fn one(name: &str, options: &Options, recount: &Recount) -> Result<Vec<Report>, String> {
@@ -142,6 +144,7 @@ fn one(name: &str, options: &Options, recount: &Recount) -> Result<Vec<Report>, 
             let sizes = if options.big { &REQUESTS[..] } else { &REQUESTS[..2] };
             vec![scale::scale(sizes, recount)?]
         }
+        "weight" => weight::weight(recount)?,
         "browse" => {
             let small = options.home_of(Shape::ManySmall, 2 * MANY)?;
             let mut reports = vec![browse::rows(&small, recount, runs)?];

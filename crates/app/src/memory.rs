@@ -30,6 +30,9 @@ mod glibc {
     /// saves.
     const SPARE: i32 = 4 << 20;
 
+    /// So much is asked for at once: in small steps a short command asks a hundred times.
+    const STEP: i32 = 512 << 10;
+
     pub fn set(heaps: usize) {
         let heaps = i32::try_from(heaps).unwrap_or(i32::MAX);
         // SAFETY: takes two numbers and answers with one.
@@ -37,6 +40,7 @@ mod glibc {
             libc::mallopt(libc::M_ARENA_MAX, heaps);
             libc::mallopt(libc::M_MMAP_THRESHOLD, LARGE);
             libc::mallopt(libc::M_TRIM_THRESHOLD, SPARE);
+            libc::mallopt(libc::M_TOP_PAD, STEP);
         }
     }
 

@@ -92,6 +92,9 @@ pub fn file_name() -> String {
     format!("catalog-v{VERSION}-{STATE_VERSION}-{}.db", usage::VERSION)
 }
 
+/// The session a file belongs to and whether the file is a subagent's, and where its entries stand.
+pub type Standing = (Option<(SessionId, bool)>, Option<Shape>);
+
 impl Catalog {
     /// Opens the catalog in `folder` for writing; makes one if there is none, or none that can be
     /// read.
@@ -289,6 +292,23 @@ impl Catalog {
     pub fn places(&self, file: FileId) -> Result<Option<Places>, CatalogError> {
         let places = self.bytes("SELECT places FROM transcript WHERE file = ?1", file)?;
         Ok(places.and_then(|bytes| Places::load(&bytes)))
+    }
+
+    /// Both [`Catalog::owner`] and [`Catalog::shape`], in one question.
+    pub fn standing(&self, file: FileId) -> Result<Standing, CatalogError> {
+        if is_ghost(file) {
+            return Ok((self.owner(file)?, None));
+        }
+        let ask = || {
+            let sql = "SELECT session, is_side, shape FROM file WHERE id = ?1";
+            self.db.prepare_cached(sql)?.query_row([file], |row| {
+                let session = row.get::<_, Option<Box<str>>>(0)?.map(SessionId::new);
+                let is_side = row.get(1)?;
+                let shape = row.get_ref(2)?.as_blob_or_null()?.and_then(Shape::load);
+                Ok((session.map(|session| (session, is_side)), shape))
+            })
+        };
+        Ok(ask().optional().map_err(self.failed())?.unwrap_or_default())
     }
 
     /// The session a file belongs to, and whether the file is that of a subagent.

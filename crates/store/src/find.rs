@@ -17,7 +17,7 @@ use transcript::source::Source;
 use transcript::time::Time;
 
 use crate::archive::{Access, Archive, FileId, FileRow};
-use crate::catalog::{self, Catalog, SessionRow, Shape};
+use crate::catalog::{self, Catalog, SessionRow, Shape, Spot};
 use crate::folder::Store;
 use crate::index::{
     Explain, Index, IndexState, Marker, Match, Options, Rung, Scope, Snippet, WordUse, around,
@@ -248,9 +248,15 @@ struct FinderScope<'a> {
 
 #[derive(Default)]
 struct Cache {
-    owners: HashMap<u64, (u64, bool)>,
+    files: HashMap<u64, FileFacts>,
     sessions: HashMap<SessionId, u64>,
-    shapes: HashMap<u64, Option<Shape>>,
+}
+
+/// What the catalog says of a file.
+struct FileFacts {
+    session: u64,
+    is_agent: bool,
+    shape: Option<Shape>,
 }
 
 impl<'a> FinderScope<'a> {
@@ -271,31 +277,24 @@ impl<'a> FinderScope<'a> {
         Ok(Self { finder, query, allowed, cache: RefCell::default() })
     }
 
-    /// The session of a file as a number, and whether the file is a subagent's.
-    fn owner(&self, file: u64) -> (u64, bool) {
-        let mut cache = self.cache.borrow_mut();
-        if let Some(owner) = cache.owners.get(&file) {
-            return *owner;
-        }
-        // A file that nobody owns is a session of its own.
-        let owner = match self.finder.catalog.owner(file as i64) {
-            Ok(Some((id, is_agent))) => {
-                let next = cache.sessions.len() as u64;
-                (*cache.sessions.entry(id).or_insert(next), is_agent)
-            }
-            _ => (u64::MAX - file, false),
-        };
-        cache.owners.insert(file, owner);
-        owner
+    fn facts<T>(&self, file: u64, take: impl FnOnce(&FileFacts) -> T) -> T {
+        let Cache { files, sessions } = &mut *self.cache.borrow_mut();
+        take(files.entry(file).or_insert_with(|| {
+            let (owner, shape) = self.finder.catalog.standing(file as i64).unwrap_or_default();
+            // A file that nobody owns is a session of its own.
+            let (session, is_agent) = match owner {
+                Some((id, is_agent)) => {
+                    let next = sessions.len() as u64;
+                    (*sessions.entry(id).or_insert(next), is_agent)
+                }
+                None => (u64::MAX - file, false),
+            };
+            FileFacts { session, is_agent, shape }
+        }))
     }
 
-    fn shape<T>(&self, file: u64, take: impl FnOnce(Option<&Shape>) -> T) -> T {
-        let mut cache = self.cache.borrow_mut();
-        let shape = cache
-            .shapes
-            .entry(file)
-            .or_insert_with(|| self.finder.catalog.shape(file as i64).unwrap_or(None));
-        take(shape.as_ref())
+    fn spot(&self, file: u64, entry: u32) -> Option<Spot> {
+        self.facts(file, |facts| facts.shape.as_ref()?.at(entry))
     }
 }
 
@@ -309,14 +308,14 @@ impl Scope for FinderScope<'_> {
     }
 
     fn session(&self, file: u64) -> u64 {
-        self.owner(file).0
+        self.facts(file, |facts| facts.session)
     }
 
     fn place(&self, file: u64, entry: u32) -> Place {
-        if self.owner(file).1 {
+        if self.facts(file, |facts| facts.is_agent) {
             return Place::Subagent;
         }
-        let state = self.shape(file, |shape| shape?.at(entry)).map(|spot| spot.state());
+        let state = self.spot(file, entry).map(|spot| spot.state());
         match state {
             Some(State::Abandoned | State::Repeated) => Place::Abandoned,
             Some(State::Compacted) => Place::Compacted,
@@ -346,7 +345,7 @@ impl Scope for FinderScope<'_> {
     }
 
     fn is_copy(&self, file: u64, entry: u32) -> bool {
-        self.shape(file, |shape| shape?.at(entry)).is_some_and(|spot| spot.is_copy)
+        self.spot(file, entry).is_some_and(|spot| spot.is_copy)
     }
 }
 

@@ -172,10 +172,16 @@ pub fn report(
     runs: usize,
     verdicts: Vec<Verdict>,
 ) -> Report {
+    let on = format!("{}; {runs} runs in turns, files in the page cache", home.text());
+    report_on(name, on, rows, verdicts)
+}
+
+/// As [`report`], on something else than a home.
+pub fn report_on(name: &str, on: String, rows: &[Row], verdicts: Vec<Verdict>) -> Report {
     let base = &rows[0];
     Report {
         name: name.into(),
-        on: format!("{}; {runs} runs in turns, files in the page cache", home.text()),
+        on,
         table: table(rows, base),
         rows: rows.iter().map(|row| row.json(base)).collect(),
         verdicts,

@@ -31,13 +31,22 @@ impl Recount {
     }
 }
 
-/// Builds our binary and asks cargo where it is.
+/// Our binary with everything that is released.
 pub fn recount() -> Result<Recount, String> {
-    // With everything that is released.
-    let args = ["build", "--release", "--package", "recount", "--features", "lake"];
+    built(&["--features", "lake"])
+}
+
+/// Our binary as it is by default; it takes the place of the other one.
+pub fn without_lakes() -> Result<Recount, String> {
+    built(&[])
+}
+
+/// Builds our binary and asks cargo where it is.
+fn built(features: &[&str]) -> Result<Recount, String> {
     let mut command = Command::new("cargo");
     let built = command
-        .args(args)
+        .args(["build", "--release", "--package", "recount"])
+        .args(features)
         .arg("--message-format=json")
         .stderr(std::process::Stdio::inherit())
         .output();

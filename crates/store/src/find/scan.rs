@@ -168,7 +168,7 @@ impl Finder {
             path: row.path(),
             is_gone: row.gone,
             entry,
-            turn: scope.shape(file as u64, |shape| shape?.at(entry)?.turn),
+            turn: scope.spot(file as u64, entry).and_then(|spot| spot.turn),
             time,
             role,
             place: scope.place(file as u64, entry),

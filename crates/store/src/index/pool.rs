@@ -142,21 +142,41 @@ pub(super) struct Pool<'a> {
 }
 
 impl Pool<'_> {
-    /// The best by score.
+    /// The best by score. Whether a document is a copy is a question to the catalog, and for every
+    /// one that stays a few come and go: it is asked when they have gone, of some more than are
+    /// wanted, and only if too few are left of each as it comes.
     pub(super) fn best(
         &self,
         query: &dyn EngineQuery,
         statistics: &Statistics<'_>,
     ) -> tantivy::Result<Vec<Candidate>> {
+        let mut found = self.best_of(query, statistics, self.size + self.size / 8, |_| true)?;
+        let count = found.len();
+        found.retain(|one| self.is_original(one));
+        if found.len() < self.size.min(count) {
+            return self.best_of(query, statistics, self.size, |one| self.is_original(one));
+        }
+        found.sort_unstable_by(|a, b| b.cmp(a));
+        found.truncate(self.size);
+        Ok(found)
+    }
+
+    fn best_of(
+        &self,
+        query: &dyn EngineQuery,
+        statistics: &Statistics<'_>,
+        size: usize,
+        takes: impl Fn(&Candidate) -> bool,
+    ) -> tantivy::Result<Vec<Candidate>> {
         let searcher = statistics.searcher;
         let scoring = EnableScoring::enabled_from_statistics_provider(statistics, searcher);
         let weight = query.weight(scoring)?;
-        let mut best = Best::new(self.size);
+        let mut best = Best::new(size);
         for (segment, reader) in searcher.segment_readers().iter().enumerate() {
             let columns = Columns::of(reader)?;
             weight.for_each_pruning(best.threshold, reader, &mut |doc, score| {
                 if !reader.is_deleted(doc) {
-                    best.add(self.candidate(&columns, segment, doc, score));
+                    best.add(self.candidate(&columns, segment, doc, score).filter(&takes));
                 }
                 best.threshold
             })?;
@@ -180,7 +200,8 @@ impl Pool<'_> {
                     if best.is_full() && time <= best.oldest() {
                         continue;
                     }
-                    best.add(self.candidate(&columns, segment, doc, 0.0));
+                    let candidate = self.candidate(&columns, segment, doc, 0.0);
+                    best.add(candidate.filter(|one| self.is_original(one)));
                 }
             })?;
         }
@@ -206,11 +227,15 @@ impl Pool<'_> {
             return None;
         }
         let entry = columns.entry.get_val(doc) as u32;
-        if !self.allows_place(file, entry) || self.scope.is_copy(file, entry) {
+        if !self.allows_place(file, entry) {
             return None;
         }
         let turn = columns.turn.get_val(doc) as u32;
         Some(Candidate { segment, doc, score, file, entry, turn, role, time, words: Vec::new() })
+    }
+
+    fn is_original(&self, candidate: &Candidate) -> bool {
+        !self.scope.is_copy(candidate.file, candidate.entry)
     }
 
     fn allows_time(&self, seconds: Option<i64>) -> bool {
