@@ -199,7 +199,7 @@ pub fn still_beside<T: Send>(
     let report = still_if(store, options, roots, |root, has_debug_logs| {
         let bytes = fs::read(names(store, root)).ok()?;
         let known: Vec<Known<'_>> = postcard::from_bytes(&bytes).ok()?;
-        let files = known.iter().map(|folder| folder.names.len()).sum();
+        let files = known.iter().map(|folder| folder.count).sum();
         let first = beside.take();
         let (glance, first) = glance_again(&known, has_debug_logs, || first.map(|work| work()));
         worked_out = worked_out.take().or(first);

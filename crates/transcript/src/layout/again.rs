@@ -3,6 +3,9 @@
 //! Listing folders and making names takes a third of a look at a large Claude folder. A folder
 //! whose own time is what it was has the files that it had, so only these are asked about.
 
+use std::borrow::Cow;
+#[cfg(unix)]
+use std::ffi::CStr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
@@ -20,9 +23,11 @@ pub struct Known<'a> {
     pub modified: i64,
     /// Device and inode.
     pub inode: (u64, u64),
-    /// The names of its files.
+    /// How many files it has.
+    pub count: usize,
+    /// Their names, a zero after each: so the system takes them as they are.
     #[serde(borrow)]
-    pub names: Vec<&'a [u8]>,
+    pub names: Cow<'a, [u8]>,
 }
 
 impl Look {
@@ -34,20 +39,22 @@ impl Look {
         }
         let folders = self.folders.iter().map(|folder| {
             let names = folder.files.iter().map(|(name, _)| name.as_encoded_bytes());
+            let names: Vec<u8> = names.flat_map(|name| name.iter().chain(&[0])).copied().collect();
             Some(Known {
                 path: folder.path.as_os_str().as_encoded_bytes(),
                 rel: folder.rel.as_os_str().as_encoded_bytes(),
                 modified: folder.stat.modified.filter(|time| !is_unsure(Some(*time)))?.0,
                 inode: folder.stat.inode?,
-                names: names.collect(),
+                count: folder.files.len(),
+                names: names.into(),
             })
         });
         folders.collect()
     }
 }
 
-/// So many names of a folder are asked about in one go.
-const ONE_GO: usize = 512;
+/// Names of so many bytes are asked about in one go.
+const ONE_GO: usize = 16 << 10;
 
 /// Adds up what `of` makes of the files of all folders, or `None` if a folder or a name is no more
 /// what it was; and what `beside` comes to, which is worked out meanwhile.
@@ -60,7 +67,7 @@ pub fn add_again<T: Send>(
     beside: impl FnOnce() -> T + Send,
 ) -> (Option<u128>, T) {
     let goes = |folder| known_goes(folder).map(move |names| (folder, names));
-    let goes: Vec<(&Known<'_>, &[&[u8]])> = known.iter().flat_map(goes).collect();
+    let goes: Vec<(&Known<'_>, &[u8])> = known.iter().flat_map(goes).collect();
     let next = AtomicUsize::new(0);
     let work = || {
         let mut sum = 0_u128;
@@ -85,15 +92,21 @@ pub fn add_again<T: Send>(
 }
 
 /// The names of a folder in goes; an empty folder is one too.
-fn known_goes<'a>(folder: &'a Known<'a>) -> impl Iterator<Item = &'a [&'a [u8]]> {
-    let is_empty = folder.names.is_empty();
-    folder.names.chunks(ONE_GO).chain(is_empty.then_some(&[][..]))
+fn known_goes<'a>(folder: &'a Known<'a>) -> impl Iterator<Item = &'a [u8]> {
+    let mut rest = Some(&*folder.names);
+    std::iter::from_fn(move || {
+        let names = rest?;
+        let end = memchr::memchr(0, names.get(ONE_GO..).unwrap_or_default());
+        let (go, after) = names.split_at(end.map_or(names.len(), |end| ONE_GO + end + 1));
+        rest = Some(after).filter(|after| !after.is_empty());
+        Some(go)
+    })
 }
 
 #[cfg(unix)]
 fn add_go(
     folder: &Known<'_>,
-    names: &[&[u8]],
+    mut names: &[u8],
     of: &impl Fn(&Known<'_>, &[u8], &Stat) -> u128,
 ) -> Option<u128> {
     use rustix::fs::{AtFlags, Mode, OFlags, fstat, open, statat};
@@ -104,19 +117,19 @@ fn add_go(
     if (stat.modified, stat.inode) != (Some(Time(folder.modified)), Some(folder.inode)) {
         return None;
     }
-    names.iter().try_fold(0_u128, |sum, name| {
-        let stat = statat(&open, *name, AtFlags::empty()).ok()?;
-        Some(sum.wrapping_add(of(folder, name, &stat_of(&stat))))
-    })
+    let mut sum = 0_u128;
+    while !names.is_empty() {
+        let name = CStr::from_bytes_until_nul(names).ok()?;
+        let stat = stat_of(&statat(&open, name, AtFlags::empty()).ok()?);
+        sum = sum.wrapping_add(of(folder, name.to_bytes(), &stat));
+        names = &names[name.to_bytes_with_nul().len()..];
+    }
+    Some(sum)
 }
 
 /// Here the times of folders are not known to tell.
 #[cfg(not(unix))]
-fn add_go(
-    _: &Known<'_>,
-    _: &[&[u8]],
-    _: &impl Fn(&Known<'_>, &[u8], &Stat) -> u128,
-) -> Option<u128> {
+fn add_go(_: &Known<'_>, _: &[u8], _: &impl Fn(&Known<'_>, &[u8], &Stat) -> u128) -> Option<u128> {
     None
 }
 
@@ -130,5 +143,41 @@ fn stat_of(stat: &rustix::fs::Stat) -> Stat {
         created: None,
         #[allow(clippy::unnecessary_cast, reason = "the widths differ between systems")]
         inode: Some((stat.st_dev as u64, stat.st_ino as u64)),
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs;
+    use std::sync::Mutex;
+
+    use super::*;
+    use crate::layout::look;
+
+    #[test]
+    fn all_names_are_asked_about_once_in_however_many_goes() {
+        let home = tempfile::tempdir().expect("a folder");
+        let projects = home.path().join("projects/-p");
+        fs::create_dir_all(&projects).expect("a folder");
+        let names: Vec<String> = (0..2000).map(|n| format!("a-long-name-{n:04}.jsonl")).collect();
+        for (length, name) in names.iter().enumerate() {
+            fs::write(projects.join(name), "x".repeat(length % 7)).expect("a file");
+        }
+        let look = look(home.path());
+        let known = look.known(|_| false).expect("folders with times");
+        let folder = known.iter().find(|folder| folder.count > 0).expect("one with files");
+        assert!(known_goes(folder).count() > 2, "{}", folder.names.len());
+        let seen = Mutex::new(Vec::new());
+        let of = |_: &Known<'_>, name: &[u8], stat: &Stat| {
+            seen.lock().expect("no panic").push(String::from_utf8_lossy(name).into_owned());
+            u128::from(stat.size)
+        };
+        let (sum, beside) = add_again(&known, of, || 5);
+        assert_eq!((sum, beside), (Some((0..2000).map(|n| n % 7).sum()), 5));
+        let mut seen = seen.into_inner().expect("no panic");
+        seen.sort();
+        assert_eq!(seen, names);
+        fs::remove_file(projects.join(&names[3])).expect("a file");
+        assert_eq!(add_again(&known, |_, _, _| 1, || ()), (None, ()));
     }
 }
