@@ -136,9 +136,7 @@ impl<R: Read> LineReader<R> {
         (batch.start, batch.end) = (self.start, rest.start);
         (batch.offset, batch.length) = (self.offset, length as u64);
         let rest = &batch.buffer[rest];
-        if self.buffer.len() < rest.len() {
-            self.buffer.resize(rest.len(), 0);
-        }
+        lengthen(&mut self.buffer, rest.len());
         self.buffer[..rest.len()].copy_from_slice(rest);
         (self.start, self.end) = (0, rest.len());
         self.offset += length as u64;
@@ -170,7 +168,7 @@ impl<R: Read> LineReader<R> {
         };
         if self.buffer.len() < self.end + room {
             let size = (self.buffer.len() * 2).min(HELD + CHUNK).max(self.end + room);
-            self.buffer.resize(size, 0);
+            lengthen(&mut self.buffer, size);
         }
         self.end += self.read_some()?;
         Ok(())
@@ -216,6 +214,15 @@ impl<R: Read> LineReader<R> {
         let offset = self.offset;
         self.offset += length;
         Ok(Line { offset, length, bytes: &self.buffer[..line] })
+    }
+}
+
+/// Gives a buffer at least this length. Not part of the reader, which is built anew where it is
+/// used: for code that has to be small zeros are written one by one there, a quarter of all time.
+#[inline(never)]
+fn lengthen(buffer: &mut Vec<u8>, size: usize) {
+    if buffer.len() < size {
+        buffer.resize(size, 0);
     }
 }
 
