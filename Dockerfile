@@ -9,6 +9,9 @@ COPY . .
 RUN cargo build --release --locked --package recount --features lake
 
 FROM debian:trixie-slim
+# To trust object stores and the place of the model.
+RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates \
+    && rm -rf /var/lib/apt/lists/*
 COPY --from=build /src/target/release/recount /usr/local/bin/recount
 ENV CLAUDE_CONFIG_DIR=/claude RECOUNT_STORE=/store
 ENTRYPOINT ["recount"]
