@@ -176,7 +176,7 @@ pub fn report(
     report_on(name, on, rows, verdicts)
 }
 
-/// As [`report`], on something else than a home.
+/// As [`report()`], on something else than a home.
 pub fn report_on(name: &str, on: String, rows: &[Row], verdicts: Vec<Verdict>) -> Report {
     let base = &rows[0];
     Report {
