@@ -1,7 +1,7 @@
 //! Every command of `recount`.
 //!
 //! The only crate that knows the terminal, the environment, the home folder and the clock. Here
-//! they are read, once; [`run::Run`] carries them to the commands.
+//! they are read, once; `Run` carries them to the commands.
 
 mod args;
 mod browse;
