@@ -112,12 +112,11 @@ impl Run {
         let store = self.store()?;
         let early = || ask(&Finder::open(&store).ok().flatten()?).ok();
         let (is_still, early) = still(self, &store, early)?;
+        let update = if is_still { Update::Still } else { self.catch_up(&store)? };
+        let is_still = matches!(update, Update::Still);
+        self.say(&store, update);
         if let Some(answer) = early.filter(|_| is_still) {
             return Ok(answer);
-        }
-        if !is_still {
-            let update = self.catch_up(&store)?;
-            self.say(&store, update);
         }
         let ask = || ask(&Finder::open(&store)?.ok_or(SyncError::Locked)?);
         match ask() {

@@ -150,10 +150,11 @@ impl Pool<'_> {
         query: &dyn EngineQuery,
         statistics: &Statistics<'_>,
     ) -> tantivy::Result<Vec<Candidate>> {
-        let mut found = self.best_of(query, statistics, self.size + self.size / 8, |_| true)?;
-        let count = found.len();
+        let most = self.size + self.size / 8;
+        let mut found = self.best_of(query, statistics, most, |_| true)?;
+        let are_more = found.len() == most;
         found.retain(|one| self.is_original(one));
-        if found.len() < self.size.min(count) {
+        if are_more && found.len() < self.size {
             return self.best_of(query, statistics, self.size, |one| self.is_original(one));
         }
         found.sort_unstable_by(|a, b| b.cmp(a));
