@@ -260,6 +260,40 @@ fn phrases_prefixes_and_what_is_taken_away() {
     assert_eq!(case.entries("FILESYSTEM"), [3]);
 }
 
+struct Copies;
+
+impl Scope for Copies {
+    fn allows(&self, _file: u64) -> bool {
+        true
+    }
+
+    fn session(&self, file: u64) -> u64 {
+        file
+    }
+
+    fn place(&self, _file: u64, _entry: u32) -> Place {
+        Place::Active
+    }
+
+    fn is_copy(&self, file: u64, _entry: u32) -> bool {
+        file < 100
+    }
+}
+
+#[test]
+fn originals_are_found_behind_any_number_of_better_copies() {
+    let copies = (1..=40).map(|n| doc(n, n as u32, Role::Answer, "needle"));
+    let long = "a needle in a text with many more words than the others have";
+    let originals = (100..105).map(|n| doc(n, n as u32, Role::Answer, long));
+    let case = case(&copies.chain(originals).collect::<Vec<_>>());
+    let options = Options { limit: 2, pool: 4, ..Options::default() };
+    let found = case.index.search(&query("needle"), &Copies, options).unwrap();
+    assert_eq!(found.matches.iter().map(|m| m.file).collect::<Vec<_>>(), [100, 101]);
+    // There are fewer documents than are looked at: none is looked for again, and none is lost.
+    let all = case.index.search(&query("needle"), &Copies, Options::default()).unwrap();
+    assert_eq!(all.matches.len(), 5);
+}
+
 /// Gives texts, so that phrases in output can be looked for.
 struct Texts;
 
