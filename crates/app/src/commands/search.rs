@@ -262,9 +262,13 @@ fn flat(text: &str) -> String {
 /// Why a hit stands where it does: its words, what its part and place count, and its ranks.
 fn why(explain: &Explain) -> String {
     let words: Vec<String> = explain.bm25.iter().map(|score| format!("{score:.2}")).collect();
+    let pairs = match explain.pairs {
+        pairs if pairs > 0.0 => format!(", near each other {pairs:.2},"),
+        _ => String::new(),
+    };
     let meaning = explain.cosine.map(|cosine| format!("; meaning {cosine:.2}")).unwrap_or_default();
     format!(
-        "words {} x role {:.1} x place {:.1}; rank {} of turns ({:.2}), {} of sessions ({:.2}){meaning}",
+        "words {}{pairs} x role {:.1} x place {:.1}; rank {} of turns ({:.2}), {} of sessions ({:.2}){meaning}",
         words.join(" + "),
         explain.role_weight,
         explain.place_weight,

@@ -30,6 +30,8 @@ pub(super) struct Candidate {
     pub(super) time: Option<i64>,
     /// BM25 of each word.
     pub(super) words: Vec<Score>,
+    /// That of words near each other, as they are in the query.
+    pub(super) pairs: Score,
 }
 
 impl PartialEq for Candidate {
@@ -232,7 +234,8 @@ impl Pool<'_> {
             return None;
         }
         let turn = columns.turn.get_val(doc) as u32;
-        Some(Candidate { segment, doc, score, file, entry, turn, role, time, words: Vec::new() })
+        let (words, pairs) = (Vec::new(), 0.0);
+        Some(Candidate { segment, doc, score, file, entry, turn, role, time, words, pairs })
     }
 
     fn is_original(&self, candidate: &Candidate) -> bool {

@@ -22,6 +22,8 @@ use crate::query::{Day, Place, Role};
 
 /// What a neighbour's words count for a turn.
 const NEIGHBOUR: Score = 0.2;
+/// What counts that words of the query stand near each other. Chosen on LoCoMo's tuning part.
+const PAIRS: Score = 0.6;
 /// How near in meaning each further turn of a session has to be, of the one before.
 const FURTHER: Score = 0.4;
 /// What counts that a turn is of the day that the question names. Chosen on LoCoMo's tuning part,
@@ -38,6 +40,8 @@ const MEANING: Weights = Weights { turn: 1.5, session: 0.5 };
 pub struct Explain {
     /// BM25 of each word in the part that is shown.
     pub bm25: Vec<Score>,
+    /// That of those words once more which stand near each other, as they do in the query.
+    pub pairs: Score,
     /// What the part counts for being a prompt, an answer, ...
     pub role_weight: Score,
     /// What it counts for where it stands.
@@ -83,6 +87,7 @@ struct Turn {
     /// The candidates, the best first.
     parts: Vec<(Score, usize)>,
     words: Vec<Score>,
+    pairs: Score,
     /// What is nearest in meaning, and how near.
     near: Option<Near>,
     cosine: Score,
@@ -156,11 +161,12 @@ impl Points {
     }
 }
 
-/// A turn's words, less if it has few of them, with a little of the turns before and after it.
+/// A turn's words, less if it has few of them, more if they stand as in the query, with a little of the turns before and after it.
 fn by_turn(turns: &[Turn]) -> Vec<Score> {
     let score = |turn: &Turn| -> Score {
         let said = turn.words.iter().filter(|word| **word > 0.0).count() as Score;
-        turn.words.iter().sum::<Score>() * (said / turn.words.len().max(1) as Score).sqrt()
+        let share = (said / turn.words.len().max(1) as Score).sqrt();
+        turn.words.iter().sum::<Score>() * share + PAIRS * turn.pairs
     };
     let own: HashMap<(u64, u32), Score> =
         turns.iter().map(|turn| ((turn.file, turn.number), score(turn))).collect();
@@ -218,6 +224,7 @@ fn turns(candidates: &[Candidate], near: &[Near], scope: &dyn Scope) -> Vec<Turn
                 session: scope.session(file),
                 parts: Vec::new(),
                 words: Vec::new(),
+                pairs: 0.0,
                 near: None,
                 cosine,
                 youngest: None,
@@ -233,6 +240,7 @@ fn turns(candidates: &[Candidate], near: &[Near], scope: &dyn Scope) -> Vec<Turn
         let turn = &mut turns[at];
         turn.parts.push((words.iter().sum(), i));
         raise(&mut turn.words, &words);
+        turn.pairs = turn.pairs.max(candidate.pairs * weight);
         turn.youngest = turn.youngest.max(candidate.time);
     }
     for one in near {
@@ -286,6 +294,7 @@ fn one_match(
         near: turn.near,
         explain: Explain {
             bm25: best.map(|part| part.words.clone()).unwrap_or_default(),
+            pairs: best.map_or(0.0, |part| part.pairs),
             role_weight: role_weight(role),
             place_weight: place_weight(place),
             turn_score,

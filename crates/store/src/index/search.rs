@@ -2,7 +2,7 @@
 //! ladder when nothing is found.
 
 use hashbrown::HashSet;
-use tantivy::postings::Postings;
+use tantivy::postings::{Postings, SegmentPostings};
 use tantivy::query::{
     AllQuery, BooleanQuery, BoostQuery, ConstScoreQuery, EmptyQuery, Occur, PhraseQuery,
     Query as EngineQuery, TermQuery, TermSetQuery,
@@ -229,6 +229,8 @@ fn word_use(unit: Unit) -> WordUse {
 
 /// So many texts are read to look for a phrase.
 const TEXTS: usize = 64;
+/// Words so far from each other, or nearer, belong together.
+const NEAR: u32 = 5;
 /// A filter of so many files is asked of the index, a longer one of each document.
 const FILES: usize = 256;
 
@@ -310,6 +312,9 @@ impl Search<'_> {
             for candidate in &mut found {
                 let words = candidate.words.iter_mut().zip(units);
                 words.filter(|(_, unit)| !takes(unit)).for_each(|(score, _)| *score = 0.0);
+            }
+            if field == self.fields.said {
+                self.score_pairs(&mut found, units)?;
             }
             all.append(&mut found);
         }
@@ -506,28 +511,93 @@ impl Search<'_> {
         let Some(weight) = statistics.weight(&term)? else {
             return Ok(scores);
         };
-        let mut at = 0;
-        for run in found.chunk_by(|a, b| a.segment == b.segment) {
-            let reader = self.searcher.segment_reader(run[0].segment as u32);
-            let norms = reader.get_fieldnorms_reader(field)?;
-            let inverted = reader.inverted_index(field)?;
-            if let Some(mut postings) =
-                inverted.read_postings(&term, IndexRecordOption::WithFreqs)?
-            {
-                for (candidate, score) in run.iter().zip(&mut scores[at..]) {
-                    let is_there = postings.doc() == candidate.doc
-                        || postings.doc() < candidate.doc
-                            && postings.seek(candidate.doc) == candidate.doc;
-                    if is_there {
-                        let norm = norms.fieldnorm_id(candidate.doc);
-                        *score = weight.score(norm, postings.term_freq());
-                    }
-                }
-            }
-            at += run.len();
-        }
+        let all: Vec<(usize, &Candidate)> = found.iter().enumerate().collect();
+        self.visit(&all, &term, IndexRecordOption::WithFreqs, |at, postings, norm| {
+            scores[at] = weight.score(norm, postings.term_freq());
+        })?;
         Ok(scores)
     }
+
+    /// Gives the postings of a term in those of the candidates that have it, with the length of
+    /// the text as the engine keeps it.
+    fn visit(
+        &self,
+        found: &[(usize, &Candidate)],
+        term: &Term,
+        option: IndexRecordOption,
+        mut each: impl FnMut(usize, &mut SegmentPostings, u8),
+    ) -> tantivy::Result<()> {
+        for run in found.chunk_by(|(_, a), (_, b)| a.segment == b.segment) {
+            let reader = self.searcher.segment_reader(run[0].1.segment as u32);
+            let norms = reader.get_fieldnorms_reader(term.field())?;
+            let inverted = reader.inverted_index(term.field())?;
+            let Some(mut postings) = inverted.read_postings(term, option)? else { continue };
+            for (at, candidate) in run {
+                let is_there = postings.doc() == candidate.doc
+                    || postings.doc() < candidate.doc
+                        && postings.seek(candidate.doc) == candidate.doc;
+                if is_there {
+                    each(*at, &mut postings, norms.fieldnorm_id(candidate.doc));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts words that follow one another in the query and stand near each other in the text:
+    /// each time the weaker of the two.
+    fn score_pairs(&self, found: &mut [Candidate], units: &[Unit]) -> tantivy::Result<()> {
+        let is_used = |at: &usize| found.iter().any(|candidate| candidate.words[*at] > 0.0);
+        let used: Vec<usize> = (0..units.len()).filter(is_used).collect();
+        for (&a, &b) in used.iter().zip(used.iter().skip(1)) {
+            let weaker = |one: &Candidate| one.words[a].min(one.words[b]);
+            let with_both: Vec<(usize, &Candidate)> =
+                found.iter().enumerate().filter(|(_, one)| weaker(one) > 0.0).collect();
+            if with_both.is_empty() {
+                continue;
+            }
+            let first = self.positions(&with_both, &units[a], found.len())?;
+            let second = self.positions(&with_both, &units[b], found.len())?;
+            let places = first.iter().zip(&second);
+            let near: Vec<bool> = places.map(|(a, b)| are_near(a, b)).collect();
+            for (one, _) in found.iter_mut().zip(near).filter(|(_, is_near)| *is_near) {
+                one.pairs += weaker(one);
+            }
+        }
+        Ok(())
+    }
+
+    /// Where a word stands in the candidates, in order.
+    fn positions(
+        &self,
+        found: &[(usize, &Candidate)],
+        unit: &Unit,
+        count: usize,
+    ) -> tantivy::Result<Vec<Vec<u32>>> {
+        let mut all = vec![Vec::new(); count];
+        let mut some = Vec::new();
+        for (term, _) in unit.terms() {
+            let term = Term::from_field_text(self.fields.said, term);
+            let option = IndexRecordOption::WithFreqsAndPositions;
+            self.visit(found, &term, option, |at, postings, _| {
+                postings.positions(&mut some);
+                all[at].append(&mut some);
+            })?;
+        }
+        all.iter_mut().for_each(|places| places.sort_unstable());
+        Ok(all)
+    }
+}
+
+/// Whether some of two sorted lists are no farther from each other than words of one thought.
+fn are_near(mut a: &[u32], mut b: &[u32]) -> bool {
+    while let ([first, rest_of_a @ ..], [second, rest_of_b @ ..]) = (a, b) {
+        if first.abs_diff(*second) <= NEAR {
+            return true;
+        }
+        (a, b) = if first < second { (rest_of_a, b) } else { (a, rest_of_b) };
+    }
+    false
 }
 
 /// Whether a query is plain words: what must occur, or must not, a meaning can't tell; nor what is

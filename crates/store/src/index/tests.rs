@@ -153,6 +153,23 @@ fn a_turn_is_one_match_and_its_parts_count_together() {
 }
 
 #[test]
+fn words_near_each_other_as_in_the_query_count_more() {
+    let far = "the flux was measured again and again and then it went into a capacitor";
+    let near = "again and again it was measured and then into the capacitor a flux went";
+    let case = case(&[doc(1, 1, Role::Answer, far), doc(2, 2, Role::Answer, near)]);
+    let found = case.found_in("flux capacitor", &Everything);
+    assert_eq!(found.matches.iter().map(|one| one.entry).collect::<Vec<_>>(), [2, 1]);
+    let pairs: Vec<f32> = found.matches.iter().map(|one| one.explain.pairs).collect();
+    let weaker = found.matches[0].explain.bm25.iter().copied().fold(f32::MAX, f32::min);
+    assert_eq!(pairs, [weaker, 0.0]);
+    // Only words that follow one another in the query; what is common is no word.
+    assert_eq!(case.found_in("flux of the capacitor", &Everything).matches[0].entry, 2);
+    let apart = case.found_in("flux measured capacitor", &Everything);
+    assert!(apart.matches.iter().all(|one| one.explain.pairs > 0.0), "flux measured, and the like");
+    assert_eq!(case.found_in("flux", &Everything).matches[0].explain.pairs, 0.0);
+}
+
+#[test]
 fn a_turn_of_the_better_session_wins_between_equals() {
     let case = case(&[
         doc(1, 1, Role::Answer, "flux here"),
