@@ -14,6 +14,8 @@ mod weights;
 
 use std::path::{Path, PathBuf};
 
+use ndarray::{Array2, Axis};
+
 use forward::Network;
 pub use forward::WIDTH;
 pub use install::{InstallError, Installed, SOURCE, install, installed, remove};
@@ -64,6 +66,24 @@ impl Model {
         let texts: Vec<Vec<u32>> =
             texts.iter().map(|text| self.pieces.of_text(text, LONGEST)).collect();
         self.network.vectors(&texts)
+    }
+
+    /// How closely each text speaks of what was asked, at most 1: for each word of the question
+    /// how near the nearest word of the text is, both as they stand among others, weighed as
+    /// given. A vector of a whole text is a mean of these; here a single word can tell. `None` if
+    /// the model's files can't be read any more.
+    pub fn closeness(&self, asked: &[(&str, f32)], texts: &[&str]) -> Option<Vec<f32>> {
+        let (pieces, weights) = self.pieces.of_weighed(asked, LONGEST);
+        let texts = texts.iter().map(|text| self.pieces.of_text(text, LONGEST));
+        let all: Vec<Vec<u32>> = [pieces].into_iter().chain(texts).collect();
+        let units = self.network.units(&all)?;
+        let (asked, texts) = units.split_first()?;
+        let close = |text: &Array2<f32>| {
+            let cosines = asked.dot(&text.t());
+            let most = cosines.axis_iter(Axis(0)).map(|row| row.fold(-1.0, |a: f32, b| a.max(*b)));
+            most.zip(&weights).map(|(cosine, weight)| cosine * weight).sum()
+        };
+        Some(texts.iter().map(close).collect())
     }
 }
 

@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use hashbrown::HashSet;
 use store::find::{self, Finder, Room};
 use store::folder::Store;
 use store::index::By;
@@ -66,6 +67,22 @@ fn what_was_said_in_other_words_is_found() {
     let rest = meaning::update(&store, &model, &endless()).unwrap();
     assert_eq!(stopped.vectors + rest.vectors, 81, "none twice, none left out");
     assert_eq!(meaning::update(&store, &model, &endless()).unwrap().vectors, 0);
+    let at_once = Store::new(folder.path().join("at-once"));
+    synced(&root, &at_once);
+    meaning::update(&at_once, &model, &endless()).unwrap();
+    let asked = model.vectors(&["painting"]).unwrap().remove(0);
+    let cosines = |store: &Store| -> Vec<(u32, f32)> {
+        let vectors = Vectors::open(store.folder()).unwrap().unwrap();
+        let mut near = vectors.near(&asked, 100, &HashSet::new(), |_| true).unwrap();
+        near.sort_by_key(|near| near.entry);
+        near.iter().map(|near| (near.entry, near.cosine)).collect()
+    };
+    let (in_two, in_one) = (cosines(&store), cosines(&at_once));
+    assert_eq!(in_two.len(), 81);
+    for (a, b) in in_two.iter().zip(&in_one) {
+        // Each is read with what was said before it, also the first one after a stop.
+        assert!(a.0 == b.0 && (a.1 - b.1).abs() < 0.005, "{a:?} {b:?}");
+    }
 
     let ask = |by| {
         let finder = Finder::open(&store).unwrap().unwrap();

@@ -33,7 +33,8 @@ is looked for in other forms, with typos and inside of words. Each quote names i
 entry, when it was said, and whether it still stands: it may be on a branch that was left, from
 before a compaction, or about a file that was changed again since. A day, a month or a year that
 is named (`in May`, `on 5 May`, `2026-05-05`) is looked at first. With `recount model install` and
-`recount sync --semantic` what was said in other words is found too.
+`recount sync --semantic` what was said in other words is found too, and the ten best places are
+read again word by word.
 
 Examples:
   recount recall why did we leave redis out

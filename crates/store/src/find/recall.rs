@@ -2,9 +2,10 @@
 //! sentences that tell, as many as there is room for.
 
 use super::{Finder, FinderScope, Hit, snippet};
-use crate::index::{By, Found, Marker, Options, Rung, Snippet, WordUse};
+use crate::index::{By, Found, Marker, Match, Options, Rung, Snippet, WordUse};
 use crate::query::{Day, Filters, Query, Role, Term};
 use crate::sync::SyncError;
+use crate::token;
 use transcript::time::Time;
 
 /// How much of a turn is quoted, in characters.
@@ -16,6 +17,11 @@ const PART: usize = 350;
 
 /// Less than this is not worth quoting.
 const LEAST: usize = 60;
+
+/// So many of the best turns are read word by word, where the model is there, and what that
+/// counts. Chosen on LoCoMo's tuning part: more of them gain nothing.
+const CLOSE: usize = 10;
+const CLOSENESS: f32 = 1.5;
 
 /// So many changed files are named.
 const FILES: usize = 5;
@@ -119,27 +125,12 @@ impl Finder {
         let found = self.index.search(query, &scope, options)?;
         let marker = Marker::of(&found);
         let (mut left, mut evidence) = (room.characters, Vec::new());
-        for one in &found.matches {
+        for one in self.closest(query, &found, &marker)? {
             if left < LEAST {
                 break;
             }
-            let width = left.min(if one.others.is_empty() { QUOTE } else { PART });
-            let Some(hit) = self.hit_of(one, &marker, width)? else { continue };
-            let files = self.changed(one.file as i64, one.entry)?;
-            let mut quoted = Evidence { hit, also: Vec::new(), files };
-            let most = left.min(QUOTE);
-            for (entry, role) in &one.others {
-                let spare = most.saturating_sub(quoted.characters());
-                if spare < LEAST {
-                    break;
-                }
-                let Some(words) = self.words(one.file as i64, *entry, *role)? else { continue };
-                let snippet = snippet(one, (*entry, *role), &marker, &words.text, spare);
-                if !quoted.says(&snippet.text) {
-                    quoted.also.push(Quote { entry: *entry, role: *role, snippet });
-                }
-            }
-            quoted.also.sort_by_key(|quote| quote.entry);
+            let Some(mut quoted) = self.quoted(one, &marker, left.min(QUOTE))? else { continue };
+            quoted.files = self.changed(one.file as i64, one.entry)?;
             left = left.saturating_sub(quoted.characters());
             evidence.push(quoted);
         }
@@ -147,6 +138,64 @@ impl Finder {
         let certainty = certainty(&found, self.index.documents());
         let Found { rung, words, .. } = found;
         Ok(Recalled { evidence, rung, words, certainty, is_more })
+    }
+
+    /// What a turn tells, in so many characters.
+    fn quoted(
+        &self,
+        one: &Match,
+        marker: &Marker,
+        most: usize,
+    ) -> Result<Option<Evidence>, SyncError> {
+        let width = if one.others.is_empty() { most } else { most.min(PART) };
+        let Some(hit) = self.hit_of(one, marker, width)? else { return Ok(None) };
+        let mut quoted = Evidence { hit, also: Vec::new(), files: Vec::new() };
+        for (entry, role) in &one.others {
+            let spare = most.saturating_sub(quoted.characters());
+            if spare < LEAST {
+                break;
+            }
+            let Some(words) = self.words(one.file as i64, *entry, *role)? else { continue };
+            let snippet = snippet(one, (*entry, *role), marker, &words.text, spare);
+            if !quoted.says(&snippet.text) {
+                quoted.also.push(Quote { entry: *entry, role: *role, snippet });
+            }
+        }
+        quoted.also.sort_by_key(|quote| quote.entry);
+        Ok(Some(quoted))
+    }
+
+    /// What was found, the best of it read again word by word where meanings are known.
+    fn closest<'a>(
+        &self,
+        query: &Query,
+        found: &'a Found,
+        marker: &Marker,
+    ) -> Result<Vec<&'a Match>, SyncError> {
+        let mut all: Vec<&Match> = found.matches.iter().collect();
+        if all.iter().all(|one| one.near.is_none()) {
+            return Ok(all);
+        }
+        let Some((_, model)) = self.meaning() else { return Ok(all) };
+        let mut quotes: Vec<(usize, String)> = Vec::new();
+        for (at, one) in all.iter().take(CLOSE).enumerate() {
+            let quoted = self.quoted(one, marker, QUOTE)?;
+            quotes.extend(quoted.iter().flat_map(Evidence::texts).map(|text| (at, text.into())));
+        }
+        let texts: Vec<&str> = quotes.iter().map(|(_, text)| &**text).collect();
+        let asked = weighed(query, &found.words, self.index.documents());
+        // Without the model there are still words and vectors.
+        let Some(close) = model.closeness(&asked, &texts) else { return Ok(all) };
+        let best = close.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
+        let score = |at: usize| {
+            let own = quotes.iter().zip(&close).filter(|((of, _), _)| *of == at);
+            all[at].score + CLOSENESS * own.map(|(_, close)| close / best).fold(0.0, f32::max)
+        };
+        let mut read: Vec<(f32, &Match)> =
+            (0..all.len().min(CLOSE)).map(|at| (score(at), all[at])).collect();
+        read.sort_by(|a, b| b.0.total_cmp(&a.0));
+        all.splice(..read.len(), read.into_iter().map(|(_, one)| one));
+        Ok(all)
     }
 
     /// The files that were changed in the turn of an entry.
@@ -170,10 +219,33 @@ impl Finder {
     }
 }
 
+/// How much a word tells, by how few documents have it.
+fn rarity(word: &WordUse, documents: u64) -> f32 {
+    (1.0 + documents as f32 / (word.frequency as f32 + 0.5)).ln()
+}
+
+/// The text of a question in parts: its words with what they tell, and what is between them.
+fn weighed<'a>(query: &'a Query, words: &[WordUse], documents: u64) -> Vec<(&'a str, f32)> {
+    let mut parts = Vec::new();
+    for term in &query.terms {
+        let (Term::Word(text) | Term::Phrase(text) | Term::Prefix(text)) = term;
+        let mut end = 0;
+        for word in token::words(text) {
+            let typed = &text[word.at.clone()];
+            let is_it = |known: &&WordUse| !known.is_common && known.word == typed;
+            let weight = words.iter().find(is_it).map_or(0.0, |word| rarity(word, documents));
+            parts.extend([(&text[end..word.at.start], 0.0), (typed, weight)]);
+            end = word.at.end;
+        }
+        parts.push((&text[end..], 0.0));
+    }
+    parts
+}
+
 /// How much of what was asked the best turn says; nothing if that may be chance.
 fn certainty(found: &Found, documents: u64) -> f32 {
     let Some(best) = found.matches.first() else { return 0.0 };
-    let rarity = |word: &WordUse| (1.0 + documents as f32 / (word.frequency as f32 + 0.5)).ln();
+    let rarity = |word: &WordUse| rarity(word, documents);
     let all: f32 = found.words.iter().filter(|word| !word.is_common).map(rarity).sum();
     let scores = found.words.iter().zip(&best.explain.bm25);
     let is_as_typed = |word: &WordUse| !word.is_common && word.rung <= Rung::Forms;

@@ -66,6 +66,23 @@ impl Norm {
     }
 }
 
+/// Texts on their way through the layers.
+struct Batch {
+    /// A row for each piece, text after text.
+    x: Array2<f32>,
+    lengths: Vec<usize>,
+}
+
+impl Batch {
+    fn texts(&self) -> impl Iterator<Item = Array2<f32>> {
+        let mut start = 0;
+        self.lengths.iter().map(move |length| {
+            start += length;
+            self.x.slice(s![start - length..start, ..]).to_owned()
+        })
+    }
+}
+
 struct Layer {
     query: Dense,
     key: Dense,
@@ -93,14 +110,14 @@ impl Layer {
         })
     }
 
-    fn pass(&self, x: Array2<f32>, lengths: &[usize]) -> Array2<f32> {
-        let mut x = self.joined.of(&self.attention(&x, lengths)) + x;
-        self.after_joined.rows(&mut x);
-        let mut inner = self.inner.of(&x);
+    fn pass(&self, batch: &mut Batch) {
+        let x = &mut batch.x;
+        *x += &self.joined.of(&self.attention(x, &batch.lengths));
+        self.after_joined.rows(x);
+        let mut inner = self.inner.of(x);
         inner.mapv_inplace(gelu);
-        x += &self.outer.of(&inner);
-        self.after_outer.rows(&mut x);
-        x
+        *x += &self.outer.of(&inner);
+        self.after_outer.rows(x);
     }
 
     fn attention(&self, x: &Array2<f32>, lengths: &[usize]) -> Array2<f32> {
@@ -182,18 +199,50 @@ impl Network {
         Some(Self { layers: Some(layers.collect::<Option<_>>()?), ..self })
     }
 
-    fn pass(&self, mut x: Array2<f32>, lengths: &[usize]) -> Option<Array2<f32>> {
-        for number in 0..LAYERS {
-            x = match &self.layers {
-                Some(layers) => layers[number].pass(x, lengths),
-                None => Layer::read(&self.weights, number)?.pass(x, lengths),
-            };
-        }
-        Some(x)
-    }
-
     /// The vectors of texts, each of length 1. `None` if the file can't be read any more.
     pub(super) fn vectors(&self, texts: &[Vec<u32>]) -> Option<Vec<Vec<f32>>> {
+        let mean = |rows: Array2<f32>| {
+            let sum = rows.sum_axis(Axis(0));
+            let norm = length(sum.view());
+            (sum / norm).to_vec()
+        };
+        Some(self.rows(texts, texts.len())?.into_iter().map(mean).collect())
+    }
+
+    /// The vectors of the pieces of texts where they stand, a row of length 1 for each.
+    pub(super) fn units(&self, texts: &[Vec<u32>]) -> Option<Vec<Array2<f32>>> {
+        let share = texts.len().div_ceil(rayon::current_num_threads());
+        let mut all = self.rows(texts, share)?;
+        for mut row in all.iter_mut().flat_map(|rows| rows.axis_iter_mut(Axis(0))) {
+            row /= length(row.view());
+        }
+        Some(all)
+    }
+
+    /// What the last layer says, of each text a row for each piece. So many texts go through the
+    /// layers together, and all batches through one before the next is read.
+    fn rows(&self, texts: &[Vec<u32>], batch: usize) -> Option<Vec<Array2<f32>>> {
+        let batches = texts.chunks(batch.max(1)).map(|texts| self.begin(texts));
+        let mut batches: Vec<Batch> = batches.collect::<Option<_>>()?;
+        for number in 0..LAYERS {
+            let read;
+            let layer = match &self.layers {
+                Some(layers) => &layers[number],
+                None => {
+                    read = Layer::read(&self.weights, number)?;
+                    &read
+                }
+            };
+            match &mut batches[..] {
+                [one] => layer.pass(one),
+                many => many.par_iter_mut().for_each(|batch| layer.pass(batch)),
+            }
+        }
+        Some(batches.iter().flat_map(Batch::texts).collect())
+    }
+
+    /// What is known of the pieces before the first layer.
+    fn begin(&self, texts: &[Vec<u32>]) -> Option<Batch> {
         let lengths: Vec<usize> = texts.iter().map(Vec::len).collect();
         let mut x = Array2::zeros((lengths.iter().sum(), WIDTH));
         let placed = texts.iter().flat_map(|text| text.iter().enumerate());
@@ -206,17 +255,12 @@ impl Network {
             row += &self.kind;
             self.first.row(row);
         }
-        let x = self.pass(x, &lengths)?;
-        let mut start = 0;
-        let mean = |length: &usize| {
-            let rows = x.slice(s![start..start + length, ..]);
-            start += length;
-            let sum = rows.sum_axis(Axis(0));
-            let norm = sum.dot(&sum).sqrt().max(f32::MIN_POSITIVE);
-            (sum / norm).to_vec()
-        };
-        Some(lengths.iter().map(mean).collect())
+        Some(Batch { x, lengths })
     }
+}
+
+fn length(row: ArrayView1<'_, f32>) -> f32 {
+    row.dot(&row).sqrt().max(f32::MIN_POSITIVE)
 }
 
 #[cfg(test)]

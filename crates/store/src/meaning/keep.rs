@@ -21,6 +21,10 @@ use crate::query::Role;
 use crate::sync::{SyncError, Watch};
 use crate::text::each_part;
 
+/// So much of what was said before it is read together with a text, in bytes: an answer often
+/// names nothing that its question has named. Both fit into what the model takes.
+const BEFORE: usize = 200;
+
 /// Texts are taken together for so many vectors.
 const RUN: usize = 64;
 /// So many texts go through the model at once; more only take more memory.
@@ -44,17 +48,17 @@ pub fn update(store: &Store, model: &Model, watch: &dyn Watch) -> Result<Progres
     let kept = Kept::open(store.folder())?;
     let mut todo = Vec::new();
     for file in catalog.files()?.into_iter().filter(|file| file.session.is_some()) {
-        let from = kept.begun(&file)?;
-        if let (Some(from), Some(row)) = (from, archive.file(FileId(file.id))?) {
-            todo.push((file, row, from));
+        let begun = kept.begun(&file)?;
+        if let (Some(begun), Some(row)) = (begun, archive.file(FileId(file.id))?) {
+            todo.push((file, row, begun));
         }
     }
     watch.begin(todo.len(), todo.iter().map(|(file, ..)| file.size).sum());
     let mut done = Progress::default();
-    for (file, row, from) in &todo {
+    for (file, row, begun) in &todo {
         let work = Work { archive: &archive, catalog: &catalog, kept: &kept, model, watch };
         let before = done.vectors;
-        if work.file(file, row, *from, &mut done)?.is_break() {
+        if work.file(file, row, begun, &mut done)?.is_break() {
             done.is_stopped = true;
             break;
         }
@@ -92,18 +96,17 @@ impl Kept {
         move |source| CatalogError::Database { path: path.clone(), source }
     }
 
-    /// The last entry of which everything is there; `None` if that is the last of all.
-    fn begun(&self, file: &catalog::FileRow) -> Result<Option<u32>, CatalogError> {
-        let sql = "SELECT generation, entry, size FROM file WHERE id = ?1";
-        let known = self.db.query_row(sql, [file.id], |row| {
-            Ok((row.get::<_, i64>(0)?, row.get::<_, u32>(1)?, row.get::<_, Option<i64>>(2)?))
+    /// How far a file is done; `None` if it is to its end.
+    fn begun(&self, file: &catalog::FileRow) -> Result<Option<Begun>, CatalogError> {
+        let sql = "SELECT entry, before, size FROM file WHERE id = ?1 AND generation = ?2";
+        let known = self.db.query_row(sql, params![file.id, file.generation], |row| {
+            let begun = Begun { entry: row.get(0)?, before: row.get(1)? };
+            Ok((begun, row.get::<_, Option<i64>>(2)?))
         });
         Ok(match known.optional().map_err(self.failed())? {
-            Some((generation, entry, size)) if generation == file.generation => {
-                let is_whole = size == Some(file.size.cast_signed());
-                (!is_whole).then_some(entry)
-            }
-            _ => Some(0),
+            Some((_, size)) if size == Some(file.size.cast_signed()) => None,
+            Some((begun, _)) => Some(begun),
+            None => Some(Begun::default()),
         })
     }
 
@@ -123,8 +126,8 @@ impl Kept {
             }
             let size = run.is_last.then_some(file.size.cast_signed());
             change.execute(
-                "INSERT OR REPLACE INTO file VALUES (?1, ?2, ?3, ?4)",
-                params![file.id, file.generation, run.entry, size],
+                "INSERT OR REPLACE INTO file VALUES (?1, ?2, ?3, ?4, ?5)",
+                params![file.id, file.generation, run.done.entry, run.done.before, size],
             )?;
             change.commit()
         };
@@ -132,13 +135,22 @@ impl Kept {
     }
 }
 
+/// How far a file is done.
+#[derive(Default, Clone)]
+struct Begun {
+    /// The last entry of which all vectors are there.
+    entry: u32,
+    /// The end of what was said up to there.
+    before: String,
+}
+
 /// Vectors on their way.
 #[derive(Default)]
 struct Run {
     is_first: bool,
     is_last: bool,
-    /// The last entry of which all are here or written.
-    entry: u32,
+    /// With those that are here.
+    done: Begun,
     heads: Vec<Head>,
     texts: Vec<String>,
     vectors: Vec<u8>,
@@ -157,7 +169,7 @@ impl Work<'_> {
         &self,
         file: &catalog::FileRow,
         row: &FileRow,
-        from: u32,
+        begun: &Begun,
         done: &mut Progress,
     ) -> Result<ControlFlow<()>, SyncError> {
         let Some(builder) = self.catalog.state(file.id)? else {
@@ -168,11 +180,11 @@ impl Work<'_> {
             shape.as_ref().and_then(|shape| shape.at(number)).is_some_and(|spot| spot.is_copy)
         };
         let wanted =
-            |node: &Node| is_said(node.role) && node.number > from && !is_copy(node.number);
-        let mut run = Run { is_first: from == 0, entry: from, ..Run::default() };
+            |node: &Node| is_said(node.role) && node.number > begun.entry && !is_copy(node.number);
+        let mut run = Run { is_first: begun.entry == 0, done: begun.clone(), ..Run::default() };
         let mut failed = None;
         each_part(self.archive, row, &builder, wanted, |node, turn, part| {
-            if node.number != run.entry && run.texts.len() >= RUN {
+            if node.number != run.done.entry && run.texts.len() >= RUN {
                 match self.hand_over(file, &mut run, done) {
                     Ok(()) if !self.watch.is_stopped() => {}
                     Ok(()) => return ControlFlow::Break(()),
@@ -182,7 +194,7 @@ impl Work<'_> {
                     }
                 }
             }
-            run.entry = node.number;
+            run.done.entry = node.number;
             let is_wanted = matches!(part.role, Role::Prompt | Role::Answer | Role::Summary);
             for piece in chunks(&part.text).into_iter().filter(|_| is_wanted) {
                 run.heads.push(Head {
@@ -192,7 +204,9 @@ impl Work<'_> {
                     start: piece.start as u32,
                     time: node.time().map(|time| time.0),
                 });
-                run.texts.push(part.text[piece].to_owned());
+                let text = &part.text[piece];
+                run.texts.push(format!("{}\n{text}", run.done.before));
+                run.done.before = end(text).to_owned();
             }
             ControlFlow::Continue(())
         })?;
@@ -223,9 +237,15 @@ impl Work<'_> {
         made.iter().flatten().for_each(|vector| scan::packed(vector, &mut run.vectors));
         self.kept.write(file, run)?;
         done.vectors += run.heads.len() as u64;
-        *run = Run { entry: run.entry, ..Run::default() };
+        *run = Run { done: std::mem::take(&mut run.done), ..Run::default() };
         Ok(())
     }
+}
+
+/// The last words of a text.
+fn end(text: &str) -> &str {
+    let end = &text[text.ceil_char_boundary(text.len().saturating_sub(BEFORE))..];
+    if end.len() == text.len() { end } else { end.split_once(' ').map_or(end, |(_, words)| words) }
 }
 
 /// Whether an entry may hold something that a person or the model said.

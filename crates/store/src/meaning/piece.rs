@@ -58,7 +58,29 @@ impl Pieces {
 
     /// The numbers of a text's pieces, at most `most` with the two that stand around it.
     pub(super) fn of_text(&self, text: &str, most: usize) -> Vec<u32> {
-        let mut out = vec![self.begin];
+        self.of_weighed(&[(text, 0.0)], most).0
+    }
+
+    /// The same of a text in parts, each with a weight that its pieces share; what stands around
+    /// it has none. The weights add up to 1.
+    pub(super) fn of_weighed(&self, parts: &[(&str, f32)], most: usize) -> (Vec<u32>, Vec<f32>) {
+        let (mut out, mut weights) = (vec![self.begin], vec![0.0]);
+        for (text, weight) in parts {
+            self.add(text, most, &mut out);
+            let count = out.len() - weights.len();
+            weights.resize(out.len(), weight / count.max(1) as f32);
+        }
+        out.truncate(most - 1);
+        weights.truncate(most - 1);
+        out.push(self.end);
+        let sum = weights.iter().sum::<f32>().max(f32::MIN_POSITIVE);
+        weights.iter_mut().for_each(|weight| *weight /= sum);
+        weights.push(0.0);
+        (out, weights)
+    }
+
+    /// Adds the pieces of a text that begins where a word does.
+    fn add(&self, text: &str, most: usize, out: &mut Vec<u32>) {
         let mut word = String::new();
         // What is not cleaned away; a text is seldom longer than what is taken of it.
         let clean = text.chars().filter_map(|c| self.clean(c));
@@ -68,18 +90,15 @@ impl Pieces {
                 break;
             }
             if c.is_whitespace() {
-                self.word(&mut word, &mut out);
+                self.word(&mut word, out);
             } else if self.stands_alone(c) {
-                self.word(&mut word, &mut out);
+                self.word(&mut word, out);
                 word.push(c);
-                self.word(&mut word, &mut out);
+                self.word(&mut word, out);
             } else {
                 word.push(c);
             }
         }
-        out.truncate(most - 1);
-        out.push(self.end);
-        out
     }
 
     fn clean(&self, c: char) -> Option<char> {
@@ -154,5 +173,11 @@ mod tests {
         assert_eq!(shown(&"a".repeat(101)), "[CLS] [UNK] [SEP]");
         assert_eq!(shown(""), "[CLS] [SEP]");
         assert!(Pieces::of("a\nb").is_none());
+        let parts = [("a ", 0.0), ("unaffable", 3.0), ("ab", 1.0), ("!", 0.0)];
+        let (numbers, weights) = pieces.of_weighed(&parts, 12);
+        assert_eq!(numbers, pieces.of_text("a unaffable ab!", 12));
+        assert_eq!(weights, [0.0, 0.0, 0.25, 0.25, 0.25, 0.125, 0.125, 0.0, 0.0]);
+        let (numbers, weights) = pieces.of_weighed(&parts, 6);
+        assert_eq!((numbers.len(), weights.iter().sum::<f32>()), (6, 1.0), "what is cut away");
     }
 }

@@ -17,7 +17,7 @@ use crate::catalog::CatalogError;
 use crate::query::Role;
 
 /// What the tables mean, and how texts are cut. A file of another version is not read.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 pub(super) const SCHEMA: &str = "
 CREATE TABLE IF NOT EXISTS file (
@@ -25,6 +25,8 @@ CREATE TABLE IF NOT EXISTS file (
     generation INTEGER NOT NULL,
     -- The last entry whose vectors are all there, and the size of the file when it was the last.
     entry INTEGER NOT NULL,
+    -- The end of what was said up to that entry: the next text is read with it.
+    before TEXT NOT NULL,
     size INTEGER
 );
 CREATE TABLE IF NOT EXISTS run (

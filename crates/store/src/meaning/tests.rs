@@ -1,4 +1,4 @@
-//! Against the real model, where it is. What it should say was computed by a forward pass in numpy
+//! Against the real model, where it is. What it should say was computed by a forward pass in Python
 //! with the published tokenizer, which shares no code with this one.
 
 use super::*;
@@ -26,6 +26,9 @@ const COSINES: [[f32; 4]; 4] = [
     [0.0160, 0.0392, 0.1281, 1.0],
 ];
 
+/// How closely each speaks of the first, where `flaky` counts two and `login` one.
+const CLOSENESS: [f32; 3] = [1.0, 0.2487, 0.0837];
+
 #[test]
 fn vectors_are_those_of_the_reference() {
     let Some(wheel) = testkit::model::wheel() else { return };
@@ -51,5 +54,11 @@ fn vectors_are_those_of_the_reference() {
             }
         }
     }
+    let asked = [("How was the ", 0.0), ("flaky", 2.0), ("login", 1.0), ("test fixed?", 0.0)];
+    let close = model.closeness(&asked, &TEXTS).unwrap();
+    for (close, want) in close.iter().zip(CLOSENESS) {
+        assert!((close - want).abs() < 1e-3, "{close} {want}");
+    }
+    assert_eq!(model.closeness(&asked, &[]), Some(Vec::new()));
     assert!(remove(folder.path()).unwrap() && installed(folder.path()).is_none());
 }
