@@ -31,11 +31,9 @@ impl Dense {
         Some(Self { weight, bias: weights.list(&format!("{name}.bias"), out)?.into() })
     }
 
-    fn of(&self, x: &Array2<f32>) -> Array2<f32> {
-        let mut out = Array2::zeros((x.nrows(), self.bias.len()));
-        out += &self.bias;
-        general_mat_mul(1.0, x, &self.weight.t(), 1.0, &mut out);
-        out
+    fn of(&self, x: &Array2<f32>, out: &mut Array2<f32>) {
+        out.assign(&self.bias);
+        general_mat_mul(1.0, x, &self.weight.t(), 1.0, out);
     }
 }
 
@@ -71,9 +69,27 @@ struct Batch {
     /// A row for each piece, text after text.
     x: Array2<f32>,
     lengths: Vec<usize>,
+    room: Room,
+}
+
+/// What a layer needs on the way, kept for the next: matrices taken anew by each of them cost a
+/// third of the time.
+struct Room {
+    query: Array2<f32>,
+    key: Array2<f32>,
+    value: Array2<f32>,
+    out: Array2<f32>,
+    inner: Array2<f32>,
 }
 
 impl Batch {
+    fn new(x: Array2<f32>, lengths: Vec<usize>) -> Self {
+        let rows = |width: usize| Array2::zeros((x.nrows(), width));
+        let (query, key, value, out) = (rows(WIDTH), rows(WIDTH), rows(WIDTH), rows(WIDTH));
+        let room = Room { query, key, value, out, inner: rows(INNER) };
+        Self { x, lengths, room }
+    }
+
     fn texts(&self) -> impl Iterator<Item = Array2<f32>> {
         let mut start = 0;
         self.lengths.iter().map(move |length| {
@@ -111,33 +127,39 @@ impl Layer {
     }
 
     fn pass(&self, batch: &mut Batch) {
-        let x = &mut batch.x;
-        *x += &self.joined.of(&self.attention(x, &batch.lengths));
+        self.attention(batch);
+        let Batch { x, room, .. } = batch;
+        self.joined.of(&room.out, &mut room.query);
+        *x += &room.query;
         self.after_joined.rows(x);
-        let mut inner = self.inner.of(x);
-        inner.mapv_inplace(gelu);
-        *x += &self.outer.of(&inner);
+        self.inner.of(x, &mut room.inner);
+        room.inner.mapv_inplace(gelu);
+        self.outer.of(&room.inner, &mut room.out);
+        *x += &room.out;
         self.after_outer.rows(x);
     }
 
-    fn attention(&self, x: &Array2<f32>, lengths: &[usize]) -> Array2<f32> {
-        let (query, key, value) = (self.query.of(x), self.key.of(x), self.value.of(x));
-        let mut out = Array2::zeros(x.raw_dim());
+    /// What each piece takes from the others of its text.
+    fn attention(&self, batch: &mut Batch) {
+        let Batch { x, lengths, room } = batch;
+        let Room { query, key, value, out, .. } = room;
+        self.query.of(x, query);
+        self.key.of(x, key);
+        self.value.of(x, value);
         let mut start = 0;
         for length in lengths {
-            let rows = start..start + length;
+            let rows = start..start + *length;
+            let mut weights = Array2::zeros((*length, *length));
             for head in 0..HEADS {
                 let part = s![rows.clone(), head * HEAD..(head + 1) * HEAD];
-                let mut weights = Array2::zeros((*length, *length));
                 let scale = 1.0 / (HEAD as f32).sqrt();
                 general_mat_mul(scale, &query.slice(part), &key.slice(part).t(), 0.0, &mut weights);
                 weights.axis_iter_mut(Axis(0)).for_each(softmax);
                 let mut out = out.slice_mut(part);
                 general_mat_mul(1.0, &weights, &value.slice(part), 0.0, &mut out);
             }
-            start += length;
+            start += *length;
         }
-        out
     }
 }
 
@@ -255,7 +277,7 @@ impl Network {
             row += &self.kind;
             self.first.row(row);
         }
-        Some(Batch { x, lengths })
+        Some(Batch::new(x, lengths))
     }
 }
 
