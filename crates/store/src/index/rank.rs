@@ -1,8 +1,8 @@
 //! The order of what was found.
 //!
 //! A turn's score is, word by word, the best of its parts, so that a question and its answer
-//! count together, less if it has few of the words, with a little of the turns before and after
-//! it. A session's is that of a text of its own, made of its turns: a word counts by how few
+//! count together, less if it has few of the words, more if they stand near each other as in the
+//! query, with a little of the turns before and after it. A session's is that of a text of its own, made of its turns: a word counts by how few
 //! sessions have it. Both are held against the best there is and added, and so are the cosines,
 //! where meanings are known. Joining by reciprocal ranks instead cost two points of session hit@1
 //! on LoCoMo: how far a turn is behind the first says more than its place. Time decides only

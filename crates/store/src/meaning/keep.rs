@@ -22,7 +22,8 @@ use crate::sync::{SyncError, Watch};
 use crate::text::each_part;
 
 /// So much of what was said before it is read together with a text, in bytes: an answer often
-/// names nothing that its question has named. Both fit into what the model takes.
+/// names nothing that its question has named. Of a text of many signs or of Chinese the model
+/// takes that much less.
 const BEFORE: usize = 200;
 
 /// Texts are taken together for so many vectors.
