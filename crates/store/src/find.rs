@@ -330,7 +330,7 @@ impl Scope for FinderScope<'_> {
 
     fn near(&self, turns: &HashSet<(u64, u32)>) -> Vec<Near> {
         let asked = words_of(self.query);
-        let vector = |model: &Model| model.vectors(&[&asked])?.pop();
+        let vector = |model: &Model| model.vectors(&[asked.as_str().into()])?.pop();
         let Some((vectors, model)) = self.finder.meaning() else { return Vec::new() };
         let Some(vector) = vector(model) else { return Vec::new() };
         let sieve = Sieve::new(self.query);

@@ -39,6 +39,21 @@ pub struct Model {
     network: Network,
 }
 
+/// A text, and the end of what was said before it.
+#[derive(Debug, Clone, Copy)]
+pub struct Said<'a> {
+    /// What is read first, but is not meant.
+    pub before: &'a str,
+    /// What is meant.
+    pub text: &'a str,
+}
+
+impl<'a> From<&'a str> for Said<'a> {
+    fn from(text: &'a str) -> Self {
+        Self { before: "", text }
+    }
+}
+
 /// Where the model's files are, or would be.
 pub fn folder(store: &Path) -> PathBuf {
     store.join(FOLDER)
@@ -61,11 +76,12 @@ impl Model {
     }
 
     /// The vectors of texts, each of length 1; what is behind the first 256 pieces of a text does
-    /// not count. `None` if the model's files can't be read any more.
-    pub fn vectors(&self, texts: &[&str]) -> Option<Vec<Vec<f32>>> {
-        let texts: Vec<Vec<u32>> =
-            texts.iter().map(|text| self.pieces.of_text(text, LONGEST)).collect();
-        self.network.vectors(&texts)
+    /// not count. Each is read behind what was said before it, as far as there is room, and is
+    /// the mean of its own pieces only. `None` if the model's files can't be read any more.
+    pub fn vectors(&self, texts: &[Said<'_>]) -> Option<Vec<Vec<f32>>> {
+        let pieces = |said: &Said<'_>| self.pieces.of_text_after(said.before, said.text, LONGEST);
+        let (texts, before): (Vec<_>, Vec<_>) = texts.iter().map(pieces).unzip();
+        self.network.vectors(&texts, &before)
     }
 
     /// How closely each text speaks of what was asked, at most 1: for each word of the question

@@ -36,7 +36,7 @@ pub fn semantic(runs: usize) -> Result<Report, String> {
     };
     for words in [20, 60, 180] {
         let one = text(words);
-        let batch = vec![one.as_str(); BATCH];
+        let batch = vec![one.as_str().into(); BATCH];
         let seconds = least((0..runs).map(|_| {
             let started = processor_seconds();
             black_box(model.vectors(&batch));
@@ -47,13 +47,13 @@ pub fn semantic(runs: usize) -> Result<Report, String> {
     }
     let cold = least((0..runs).map(|_| {
         let started = Instant::now();
-        black_box(open().ok().and_then(|model| model.vectors(&["why does the build fail"])));
+        black_box(open().ok().and_then(|model| model.vectors(&["why does the build fail".into()])));
         started.elapsed().as_secs_f64() * 1000.0
     }));
     add("a question with reading the model, ms", cold.unwrap_or(f64::NAN));
     let warm = least((0..runs).map(|_| {
         let started = Instant::now();
-        black_box(model.vectors(&["why does the build fail"]));
+        black_box(model.vectors(&["why does the build fail".into()]));
         started.elapsed().as_secs_f64() * 1000.0
     }));
     add("a question, ms", warm.unwrap_or(f64::NAN));

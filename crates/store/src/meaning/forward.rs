@@ -221,14 +221,15 @@ impl Network {
         Some(Self { layers: Some(layers.collect::<Option<_>>()?), ..self })
     }
 
-    /// The vectors of texts, each of length 1. `None` if the file can't be read any more.
-    pub(super) fn vectors(&self, texts: &[Vec<u32>]) -> Option<Vec<Vec<f32>>> {
-        let mean = |rows: Array2<f32>| {
-            let sum = rows.sum_axis(Axis(0));
+    /// The vectors of texts, each of length 1. So many pieces of each, after the first, are read
+    /// but are no part of it. `None` if the file can't be read any more.
+    pub(super) fn vectors(&self, texts: &[Vec<u32>], before: &[usize]) -> Option<Vec<Vec<f32>>> {
+        let mean = |(rows, before): (Array2<f32>, &usize)| {
+            let sum = &rows.row(0) + &rows.slice(s![1 + before.., ..]).sum_axis(Axis(0));
             let norm = length(sum.view());
             (sum / norm).to_vec()
         };
-        Some(self.rows(texts, texts.len())?.into_iter().map(mean).collect())
+        Some(self.rows(texts, texts.len())?.into_iter().zip(before).map(mean).collect())
     }
 
     /// The vectors of the pieces of texts where they stand, a row of length 1 for each.

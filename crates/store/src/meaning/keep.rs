@@ -11,9 +11,9 @@ use rayon::prelude::*;
 use rusqlite::{Connection, OptionalExtension, params};
 use transcript::session::{Node, Role as Voice};
 
-use super::Model;
 use super::chunk::chunks;
 use super::scan::{self, Head};
+use super::{Model, Said};
 use crate::archive::{Access, Archive, FileId, FileRow};
 use crate::catalog::{self, Catalog, CatalogError};
 use crate::folder::Store;
@@ -22,8 +22,7 @@ use crate::sync::{SyncError, Watch};
 use crate::text::each_part;
 
 /// So much of what was said before it is read together with a text, in bytes: an answer often
-/// names nothing that its question has named. Of a text of many signs or of Chinese the model
-/// takes that much less.
+/// names nothing that its question has named.
 const BEFORE: usize = 200;
 
 /// Texts are taken together for so many vectors.
@@ -153,7 +152,7 @@ struct Run {
     /// With those that are here.
     done: Begun,
     heads: Vec<Head>,
-    texts: Vec<String>,
+    texts: Vec<(String, String)>,
     vectors: Vec<u8>,
 }
 
@@ -206,8 +205,8 @@ impl Work<'_> {
                     time: node.time().map(|time| time.0),
                 });
                 let text = &part.text[piece];
-                run.texts.push(format!("{}\n{text}", run.done.before));
-                run.done.before = end(text).to_owned();
+                let before = std::mem::replace(&mut run.done.before, end(text).to_owned());
+                run.texts.push((before, text.to_owned()));
             }
             ControlFlow::Continue(())
         })?;
@@ -229,11 +228,10 @@ impl Work<'_> {
         run: &mut Run,
         done: &mut Progress,
     ) -> Result<(), SyncError> {
-        let made: Option<Vec<Vec<Vec<f32>>>> = run
-            .texts
-            .par_chunks(BATCH)
-            .map(|texts| self.model.vectors(&texts.iter().map(String::as_str).collect::<Vec<_>>()))
-            .collect();
+        let said = run.texts.iter().map(|(before, text)| Said { before, text });
+        let said: Vec<Said<'_>> = said.collect();
+        let made = said.par_chunks(BATCH).map(|texts| self.model.vectors(texts));
+        let made: Option<Vec<Vec<Vec<f32>>>> = made.collect();
         let made = made.ok_or(SyncError::NoModel)?;
         made.iter().flatten().for_each(|vector| scan::packed(vector, &mut run.vectors));
         self.kept.write(file, run)?;

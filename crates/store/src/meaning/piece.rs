@@ -61,6 +61,17 @@ impl Pieces {
         self.of_weighed(&[(text, 0.0)], most).0
     }
 
+    /// The same of a text behind another one, of which as many of the last pieces are taken as there
+    /// is room for; and how many those are.
+    pub(super) fn of_text_after(&self, before: &str, text: &str, most: usize) -> (Vec<u32>, usize) {
+        let mut all = self.of_text(text, most);
+        let mut taken = Vec::new();
+        self.add(before, usize::MAX, &mut taken);
+        let room = taken.len().min(most - all.len());
+        all.splice(1..1, taken.drain(taken.len() - room..));
+        (all, room)
+    }
+
     /// The same of a text in parts, each with a weight that its pieces share; what stands around
     /// it has none. The weights add up to 1.
     pub(super) fn of_weighed(&self, parts: &[(&str, f32)], most: usize) -> (Vec<u32>, Vec<f32>) {
@@ -173,6 +184,15 @@ mod tests {
         assert_eq!(shown(&"a".repeat(101)), "[CLS] [UNK] [SEP]");
         assert_eq!(shown(""), "[CLS] [SEP]");
         assert!(Pieces::of("a\nb").is_none());
+        let after = |before: &str, text: &str| {
+            let (all, room) = pieces.of_text_after(before, text, 8);
+            let shown = all.iter().map(|number| WORDS[*number as usize]).collect::<Vec<_>>();
+            (shown.join(" "), room)
+        };
+        assert_eq!(after("un, cafe", "a!"), ("[CLS] un , cafe a ! [SEP]".into(), 3));
+        assert_eq!(after("un, cafe", "a a a a"), ("[CLS] , cafe a a a a [SEP]".into(), 2));
+        assert_eq!(after("un", "a a a a a a a"), ("[CLS] a a a a a a [SEP]".into(), 0));
+        assert_eq!(after("", "a"), ("[CLS] a [SEP]".into(), 0));
         let parts = [("a ", 0.0), ("unaffable", 3.0), ("ab", 1.0), ("!", 0.0)];
         let (numbers, weights) = pieces.of_weighed(&parts, 12);
         assert_eq!(numbers, pieces.of_text("a unaffable ab!", 12));

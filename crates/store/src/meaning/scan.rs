@@ -17,7 +17,7 @@ use crate::catalog::CatalogError;
 use crate::query::Role;
 
 /// What the tables mean, and how texts are cut. A file of another version is not read.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 pub(super) const SCHEMA: &str = "
 CREATE TABLE IF NOT EXISTS file (

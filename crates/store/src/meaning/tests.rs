@@ -26,8 +26,22 @@ const COSINES: [[f32; 4]; 4] = [
     [0.0160, 0.0392, 0.1281, 1.0],
 ];
 
+/// The second read after the first: its first numbers, and its cosines with both.
+const AFTER: [f32; 4] = [0.00651, -0.01516, -0.00335, 0.0238];
+const AFTER_COSINES: [f32; 2] = [0.6932, 0.8316];
+
 /// How closely each speaks of the first, where `flaky` counts two and `login` one.
 const CLOSENESS: [f32; 3] = [1.0, 0.2487, 0.0837];
+
+fn is_near(one: &[f32], first: &[f32], others: &[Vec<f32>], cosines: &[f32]) {
+    for (number, want) in one.iter().zip(first) {
+        assert!((number - want).abs() < 1e-4, "{number} {want}");
+    }
+    for (other, want) in others.iter().zip(cosines) {
+        let cosine: f32 = one.iter().zip(other).map(|(a, b)| a * b).sum();
+        assert!((cosine - want).abs() < 2e-4, "{cosine} {want}");
+    }
+}
 
 #[test]
 fn vectors_are_those_of_the_reference() {
@@ -37,23 +51,19 @@ fn vectors_are_those_of_the_reference() {
     assert!(installed(folder.path()).is_some());
     let model = Model::open(folder.path()).unwrap();
     let long_word = format!("{OTHER_SCRIPTS}{}", "x".repeat(120));
-    let mut texts = TEXTS.to_vec();
-    texts.push(&long_word);
+    let texts = TEXTS.into_iter().chain([&*long_word]);
+    let texts: Vec<Said<'_>> = texts.map(Said::from).collect();
     // Together and alone: a text must not see its neighbours in the batch.
     let together = Model::open_whole(folder.path()).unwrap().vectors(&texts).unwrap();
     let alone: Vec<Vec<f32>> =
-        texts.iter().map(|text| model.vectors(&[text]).unwrap().remove(0)).collect();
+        texts.iter().map(|text| model.vectors(&[*text]).unwrap().remove(0)).collect();
     for vectors in [&together, &alone] {
         for (one, (first, cosines)) in vectors.iter().zip(FIRST.iter().zip(&COSINES)) {
-            for (number, want) in one.iter().zip(first) {
-                assert!((number - want).abs() < 1e-4, "{number} {want}");
-            }
-            for (other, want) in vectors.iter().zip(cosines) {
-                let cosine: f32 = one.iter().zip(other).map(|(a, b)| a * b).sum();
-                assert!((cosine - want).abs() < 2e-4, "{cosine} {want}");
-            }
+            is_near(one, first, vectors, cosines);
         }
     }
+    let after = model.vectors(&[Said { before: TEXTS[0], text: TEXTS[1] }]).unwrap();
+    is_near(&after[0], &AFTER, &alone, &AFTER_COSINES);
     let asked = [("How was the ", 0.0), ("flaky", 2.0), ("login", 1.0), ("test fixed?", 0.0)];
     let close = model.closeness(&asked, &TEXTS).unwrap();
     for (close, want) in close.iter().zip(CLOSENESS) {
