@@ -26,6 +26,8 @@ const BEFORE: [&str; 15] = [
     "mid", "late", "around",
 ];
 
+const DAY: i64 = 24 * 60 * 60 * 1000;
+
 /// A day, a month or a year; what is not said may be any.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Day {
@@ -36,17 +38,23 @@ pub struct Day {
 
 impl Day {
     /// How much it says that something was said at this time: a day says more than a month, and
-    /// that more than a year.
+    /// that more than a year. What happened on a day is often told in the week after it, and where
+    /// a person is the day may be another one.
     pub fn told(&self, time: Time) -> f32 {
+        let mut week = (-1..7).map(|days| Time(time.0.saturating_sub(days * DAY)));
+        match self {
+            Self { day: Some(_), .. } if self.is(time) => 1.0,
+            Self { day: Some(_), .. } if week.any(|time| self.is(time)) => 0.5,
+            Self { day: None, month: Some(_), .. } if self.is(time) => 0.5,
+            Self { day: None, month: None, .. } if self.is(time) => 0.2,
+            _ => 0.0,
+        }
+    }
+
+    fn is(&self, time: Time) -> bool {
         let (year, month, day) = time.date();
         let is = |said: Option<i64>, was: i64| said.is_none_or(|said| said == was);
-        let is_then = is(self.year, year) && is(self.month, month) && is(self.day, day);
-        match self {
-            _ if !is_then => 0.0,
-            Self { day: Some(_), .. } => 1.0,
-            Self { month: Some(_), .. } => 0.5,
-            _ => 0.2,
-        }
+        is(self.year, year) && is(self.month, month) && is(self.day, day)
     }
 
     /// The days that a text names.
@@ -178,7 +186,9 @@ mod tests {
         assert_eq!(told("5 May"), 1.0);
         assert_eq!(told("in May"), 0.5);
         assert_eq!(told("in 2026"), 0.2);
-        assert_eq!(told("6 May"), 0.0);
+        assert_eq!(told("6 May"), 0.5, "where it is later");
+        assert_eq!(told("29 April"), 0.5, "six days before");
+        assert_eq!((told("28 April"), told("7 May"), told("in April")), (0.0, 0.0, 0.0));
         assert_eq!(told("5 May 2025"), 0.0);
     }
 }
