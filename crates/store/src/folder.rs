@@ -5,8 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::archive::{Access, Archive, ArchiveError};
-use crate::catalog;
-use crate::index::Index;
+use crate::index::{self, Index};
+use crate::{catalog, meaning};
 
 /// The file of the archive.
 pub const ARCHIVE: &str = "archive.db";
@@ -106,6 +106,22 @@ impl Store {
         }
     }
 
+    /// Removes what older versions of the program have made of the archive: this one does not read
+    /// it. What a newer one has made stays; what can't be removed is tried again the next time.
+    pub(crate) fn remove_older(&self) {
+        let own = [catalog::file_name(), index::name(), meaning::vectors_name()];
+        let own: Vec<_> = own.iter().filter_map(|name| versioned(name)).collect();
+        for file in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
+            let name = file.file_name();
+            let Some((what, version)) = name.to_str().and_then(versioned) else { continue };
+            if own.iter().any(|(own, newer)| *own == what && version < *newer) {
+                let is_folder = file.file_type().is_ok_and(|kind| kind.is_dir());
+                let remove = if is_folder { fs::remove_dir_all } else { fs::remove_file };
+                let _ = remove(file.path());
+            }
+        }
+    }
+
     /// The archive.
     pub fn archive(&self, access: Access) -> Result<Archive, ArchiveError> {
         Archive::open(&self.folder.join(ARCHIVE), access)
@@ -123,6 +139,15 @@ pub(crate) fn is_full(error: &io::Error) -> bool {
 pub(crate) fn is_read_only(error: &io::Error) -> bool {
     use io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
     matches!(error.kind(), PermissionDenied | ReadOnlyFilesystem)
+}
+
+/// What a file of the store is and the version of it: `catalog` and 6, 3, 4 of
+/// `catalog-v6-3-4.db-wal`.
+fn versioned(name: &str) -> Option<(&str, Vec<u32>)> {
+    let (what, rest) = name.split_once("-v")?;
+    let numbers = rest.split_once(".db").map_or(rest, |(numbers, _)| numbers);
+    let numbers = numbers.split('-').map(|number| number.parse().ok());
+    Some((what, numbers.collect::<Option<_>>()?))
 }
 
 /// A database and its log; what is not there takes nothing.

@@ -113,6 +113,11 @@ pub enum IndexError {
     },
 }
 
+/// The name of the index's folder in the store's folder.
+pub(crate) fn name() -> String {
+    format!("index-v{VERSION}")
+}
+
 /// An index that can be searched.
 pub struct Index {
     path: PathBuf,
@@ -124,7 +129,7 @@ pub struct Index {
 impl Index {
     /// The folder of this version's index in the store's folder.
     pub fn folder(store: &Path) -> PathBuf {
-        store.join(format!("index-v{VERSION}"))
+        store.join(name())
     }
 
     /// Opens the index in the store's folder. Never waits for a writer.

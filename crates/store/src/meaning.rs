@@ -21,6 +21,7 @@ pub use forward::WIDTH;
 pub use install::{InstallError, Installed, SOURCE, install, installed, remove};
 pub use keep::{Progress, update};
 use piece::Pieces;
+pub(crate) use scan::vectors_name;
 pub use scan::{Near, Vectors};
 use weights::Weights;
 

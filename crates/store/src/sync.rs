@@ -260,6 +260,7 @@ pub fn sync(
         }
         // Closed: that changes its files.
         drop(archive);
+        store.remove_older();
         if problems.is_empty() {
             glance::remember(store, homes, options.now);
         }

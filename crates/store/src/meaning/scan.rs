@@ -91,9 +91,14 @@ pub struct Vectors {
     path: PathBuf,
 }
 
+/// The name of the vectors' file in the store's folder.
+pub(crate) fn vectors_name() -> String {
+    format!("vectors-v{VERSION}.db")
+}
+
 /// Where they are in the store's folder.
 pub(super) fn path(store: &Path) -> PathBuf {
-    store.join(format!("vectors-v{VERSION}.db"))
+    store.join(vectors_name())
 }
 
 impl Vectors {

@@ -70,6 +70,26 @@ fn index_and_catalog_are_made_from_the_archive() {
 }
 
 #[test]
+fn what_older_versions_made_is_removed() {
+    let world = busy();
+    let store = world.catalog_path().parent().expect("it is in the store").to_owned();
+    let old = ["catalog-v1-1-1.db", "catalog-v1-9-9.db-wal", "index-v0/one", "vectors-v1.db"];
+    let newer = ["catalog-v999-1-1.db", "index-v999/one", "vectors-v999.db"];
+    let others = ["index-vx", "other-v0.db", "archive-v0.db"];
+    let all = || old.iter().chain(&newer).chain(&others).map(|name| store.join(name));
+    for path in all() {
+        fs::create_dir_all(path.parent().expect("it is in the store")).expect("is made");
+        fs::write(path, "").expect("is written");
+    }
+    world.write(&transcript("a", 0), Lines::new(IDS[0], "y").ask("once more"));
+    world.sync();
+    let left: Vec<_> = all().filter(|path| path.exists()).collect();
+    assert_eq!(left, newer.iter().chain(&others).map(|name| store.join(name)).collect::<Vec<_>>());
+    assert!(!store.join("index-v0").exists());
+    assert!(world.catalog_path().exists() && world.index_path().exists());
+}
+
+#[test]
 fn nothing_is_needed_of_the_claude_folder() {
     let world = busy();
     let before = world.dump();
