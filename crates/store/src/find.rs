@@ -23,7 +23,7 @@ use crate::index::{
     Explain, Index, IndexState, Marker, Match, Options, Rung, Scope, Snippet, WordUse, around,
 };
 use crate::meaning::{Model, Near, Vectors};
-use crate::query::{Filters, Place, Query, Role, Term};
+use crate::query::{Filters, Place, Query, Role};
 use crate::sync::SyncError;
 use crate::text::{self, Spills};
 use sieve::Sieve;
@@ -328,11 +328,10 @@ impl Scope for FinderScope<'_> {
         Some(self.finder.words(file as i64, entry, role).ok()??.text)
     }
 
-    fn near(&self, turns: &HashSet<(u64, u32)>) -> Vec<Near> {
-        let asked = words_of(self.query);
-        let vector = |model: &Model| model.vectors(&[asked.as_str().into()])?.pop();
+    fn near(&self, words: &[WordUse], turns: &HashSet<(u64, u32)>) -> Vec<Near> {
         let Some((vectors, model)) = self.finder.meaning() else { return Vec::new() };
-        let Some(vector) = vector(model) else { return Vec::new() };
+        let asked = recall::weighed(self.query, words, self.finder.index.documents());
+        let Some(vector) = model.question(&asked) else { return Vec::new() };
         let sieve = Sieve::new(self.query);
         let allows = |near: &Near| {
             self.allows(near.file)
@@ -347,14 +346,6 @@ impl Scope for FinderScope<'_> {
     fn is_copy(&self, file: u64, entry: u32) -> bool {
         self.spot(file, entry).is_some_and(|spot| spot.is_copy)
     }
-}
-
-/// The words of a query as they were typed.
-fn words_of(query: &Query) -> String {
-    let word = |term: &Term| match term {
-        Term::Word(word) | Term::Prefix(word) | Term::Phrase(word) => word.clone(),
-    };
-    query.terms.iter().map(word).collect::<Vec<_>>().join(" ")
 }
 
 /// The filters that say something of sessions, as SQL.

@@ -14,7 +14,7 @@ mod weights;
 
 use std::path::{Path, PathBuf};
 
-use ndarray::{Array2, Axis};
+use ndarray::{Array1, Array2, Axis};
 
 use forward::Network;
 pub use forward::WIDTH;
@@ -83,6 +83,17 @@ impl Model {
         let pieces = |said: &Said<'_>| self.pieces.of_text_after(said.before, said.text, LONGEST);
         let (texts, before): (Vec<_>, Vec<_>) = texts.iter().map(pieces).unzip();
         self.network.vectors(&texts, &before)
+    }
+
+    /// The vector of a question in parts, each with a weight: the mean of its pieces, weighed so.
+    /// Where none has a weight all count alike. `None` if the model's files can't be read any more.
+    pub fn question(&self, asked: &[(&str, f32)]) -> Option<Vec<f32>> {
+        let (pieces, mut weights) = self.pieces.of_weighed(asked, LONGEST);
+        if weights.iter().all(|weight| *weight == 0.0) {
+            weights.fill(1.0);
+        }
+        let units = self.network.units(&[pieces])?.pop()?;
+        Some(forward::unit(Array1::from(weights).dot(&units)).to_vec())
     }
 
     /// How closely each text speaks of what was asked, at most 1: for each word of the question

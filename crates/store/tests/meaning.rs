@@ -70,7 +70,7 @@ fn what_was_said_in_other_words_is_found() {
     let at_once = Store::new(folder.path().join("at-once"));
     synced(&root, &at_once);
     meaning::update(&at_once, &model, &endless()).unwrap();
-    let asked = model.vectors(&["painting".into()]).unwrap().remove(0);
+    let asked = model.question(&[("painting", 1.0)]).unwrap();
     let cosines = |store: &Store| -> Vec<(u32, f32)> {
         let vectors = Vectors::open(store.folder()).unwrap().unwrap();
         let mut near = vectors.near(&asked, 100, &HashSet::new(), |_| true).unwrap();

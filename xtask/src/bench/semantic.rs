@@ -47,13 +47,15 @@ pub fn semantic(runs: usize) -> Result<Report, String> {
     }
     let cold = least((0..runs).map(|_| {
         let started = Instant::now();
-        black_box(open().ok().and_then(|model| model.vectors(&["why does the build fail".into()])));
+        black_box(
+            open().ok().and_then(|model| model.question(&[("why does the build fail", 1.0)])),
+        );
         started.elapsed().as_secs_f64() * 1000.0
     }));
     add("a question with reading the model, ms", cold.unwrap_or(f64::NAN));
     let warm = least((0..runs).map(|_| {
         let started = Instant::now();
-        black_box(model.vectors(&["why does the build fail".into()]));
+        black_box(model.question(&[("why does the build fail", 1.0)]));
         started.elapsed().as_secs_f64() * 1000.0
     }));
     add("a question, ms", warm.unwrap_or(f64::NAN));

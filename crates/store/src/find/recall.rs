@@ -225,7 +225,11 @@ fn rarity(word: &WordUse, documents: u64) -> f32 {
 }
 
 /// The text of a question in parts: its words with what they tell, and what is between them.
-fn weighed<'a>(query: &'a Query, words: &[WordUse], documents: u64) -> Vec<(&'a str, f32)> {
+pub(super) fn weighed<'a>(
+    query: &'a Query,
+    words: &[WordUse],
+    documents: u64,
+) -> Vec<(&'a str, f32)> {
     let mut parts = Vec::new();
     for term in &query.terms {
         let (Term::Word(text) | Term::Phrase(text) | Term::Prefix(text)) = term;

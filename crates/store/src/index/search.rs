@@ -41,8 +41,8 @@ pub trait Scope {
     }
 
     /// The turns that are nearest in meaning, and how near each of `turns` (files and numbers) is;
-    /// nothing where nothing is known of meanings.
-    fn near(&self, _turns: &HashSet<(u64, u32)>) -> Vec<Near> {
+    /// nothing where nothing is known of meanings. `words` are those of the query.
+    fn near(&self, _words: &[WordUse], _turns: &HashSet<(u64, u32)>) -> Vec<Near> {
         Vec::new()
     }
 
@@ -213,14 +213,14 @@ impl Index {
         let matches: Vec<Match> =
             ranked.into_iter().skip(options.offset).take(options.limit).collect();
         let is_more = count > options.offset + matches.len();
-        Ok(Found { matches, rung, words: units.into_iter().map(word_use).collect(), is_more })
+        Ok(Found { matches, rung, words: units.iter().map(word_use).collect(), is_more })
     }
 }
 
-fn word_use(unit: Unit) -> WordUse {
+fn word_use(unit: &Unit) -> WordUse {
     WordUse {
         terms: unit.terms().map(|(term, _)| term.to_owned()).collect(),
-        word: unit.typed,
+        word: unit.typed.clone(),
         frequency: unit.frequency,
         is_common: unit.is_common,
         rung: unit.rung,
@@ -259,7 +259,7 @@ impl Search<'_> {
         let Units { mut units, phrases } = Units::of(&query.terms);
         self.dictionary.look_up(&mut units)?;
         if self.by == By::Meaning {
-            return Ok((self.ranked(&[]), Rung::Words, units));
+            return Ok((self.ranked(&[], &units), Rung::Words, units));
         }
         for rung in Rung::ALL {
             if rung > Rung::Words {
@@ -269,18 +269,22 @@ impl Search<'_> {
             let candidates = self.candidates(&units, phrases, rung)?;
             if !candidates.is_empty() {
                 let highest = units.iter().map(|unit| unit.rung).max().unwrap_or(rung).max(rung);
-                return Ok((self.ranked(&candidates), highest, units));
+                return Ok((self.ranked(&candidates, &units), highest, units));
             }
         }
-        Ok((self.ranked(&[]), Rung::Words, units))
+        Ok((self.ranked(&[], &units), Rung::Words, units))
     }
 
     /// By words, and by meaning where that can be told.
-    fn ranked(&self, candidates: &[Candidate]) -> Vec<Match> {
+    fn ranked(&self, candidates: &[Candidate], units: &[Unit]) -> Vec<Match> {
         let scope = self.pool.scope;
         let near = match self.by == By::Words || !says_all(self.pool.query) {
             true => Vec::new(),
-            false => scope.near(&candidates.iter().map(|one| (one.file, one.turn)).collect()),
+            false => {
+                let words: Vec<WordUse> = units.iter().map(word_use).collect();
+                let turns = candidates.iter().map(|one| (one.file, one.turn)).collect();
+                scope.near(&words, &turns)
+            }
         };
         rank::rank(candidates, &near, &self.pool.query.days, scope)
     }

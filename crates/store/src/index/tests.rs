@@ -225,7 +225,11 @@ impl Scope for Meant {
         Place::Active
     }
 
-    fn near(&self, turns: &hashbrown::HashSet<(u64, u32)>) -> Vec<crate::meaning::Near> {
+    fn near(
+        &self,
+        _words: &[WordUse],
+        turns: &hashbrown::HashSet<(u64, u32)>,
+    ) -> Vec<crate::meaning::Near> {
         let near = |file, entry, cosine| crate::meaning::Near {
             file,
             turn: entry,

@@ -225,9 +225,8 @@ impl Network {
     /// but are no part of it. `None` if the file can't be read any more.
     pub(super) fn vectors(&self, texts: &[Vec<u32>], before: &[usize]) -> Option<Vec<Vec<f32>>> {
         let mean = |(rows, before): (Array2<f32>, &usize)| {
-            let sum = &rows.row(0) + &rows.slice(s![1 + before.., ..]).sum_axis(Axis(0));
-            let norm = length(sum.view());
-            (sum / norm).to_vec()
+            let own = rows.slice(s![1 + before.., ..]).sum_axis(Axis(0));
+            unit(&rows.row(0) + &own).to_vec()
         };
         Some(self.rows(texts, texts.len())?.into_iter().zip(before).map(mean).collect())
     }
@@ -280,6 +279,12 @@ impl Network {
         }
         Some(Batch::new(x, lengths))
     }
+}
+
+/// A vector brought to length 1.
+pub(super) fn unit(vector: Array1<f32>) -> Array1<f32> {
+    let length = length(vector.view());
+    vector / length
 }
 
 fn length(row: ArrayView1<'_, f32>) -> f32 {

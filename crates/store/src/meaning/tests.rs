@@ -30,7 +30,13 @@ const COSINES: [[f32; 4]; 4] = [
 const AFTER: [f32; 4] = [0.00651, -0.01516, -0.00335, 0.0238];
 const AFTER_COSINES: [f32; 2] = [0.6932, 0.8316];
 
-/// How closely each speaks of the first, where `flaky` counts two and `login` one.
+/// The first as a question where `flaky` counts two and `login` one, and where nothing does.
+const ASKED: [f32; 4] = [0.02855, -0.0023, -0.01553, 0.02127];
+const ASKED_COSINES: [f32; 2] = [0.8544, 0.2011];
+const ASKED_ALIKE: [f32; 4] = [0.00123, 0.00907, -0.01024, 0.01861];
+const ASKED_ALIKE_COSINES: [f32; 2] = [0.9969, 0.3478];
+
+/// How closely each speaks of it.
 const CLOSENESS: [f32; 3] = [1.0, 0.2487, 0.0837];
 
 fn is_near(one: &[f32], first: &[f32], others: &[Vec<f32>], cosines: &[f32]) {
@@ -65,6 +71,10 @@ fn vectors_are_those_of_the_reference() {
     let after = model.vectors(&[Said { before: TEXTS[0], text: TEXTS[1] }]).unwrap();
     is_near(&after[0], &AFTER, &alone, &AFTER_COSINES);
     let asked = [("How was the ", 0.0), ("flaky", 2.0), ("login", 1.0), ("test fixed?", 0.0)];
+    let question = model.question(&asked).unwrap();
+    is_near(&question, &ASKED, &alone, &ASKED_COSINES);
+    let question = model.question(&asked.map(|(part, _)| (part, 0.0))).unwrap();
+    is_near(&question, &ASKED_ALIKE, &alone, &ASKED_ALIKE_COSINES);
     let close = model.closeness(&asked, &TEXTS).unwrap();
     for (close, want) in close.iter().zip(CLOSENESS) {
         assert!((close - want).abs() < 1e-3, "{close} {want}");
