@@ -38,7 +38,7 @@ pub use error::ArchiveError;
 use error::At;
 pub(crate) use error::is_out_of_room;
 pub use hash::Hash;
-pub(crate) use open::connect_read;
+pub(crate) use open::{connect_read, connect_write, private};
 pub use pack::Room;
 pub use read::Content;
 pub use row::path_of;

@@ -22,7 +22,7 @@ use transcript::time::Time;
 use transcript::usage::{self, Claims, Packed};
 use zstd::zstd_safe::{CCtx, DCtx, ResetDirective};
 
-use crate::archive::{connect_read, is_out_of_room};
+use crate::archive::{connect_read, connect_write, is_out_of_room};
 
 pub use ask::Deed;
 pub use ghost::{GHOST, Ghost, Typed, is_ghost};
@@ -120,11 +120,7 @@ impl Catalog {
     fn open_file(path: &Path) -> Result<Self, CatalogError> {
         let failed = |source| CatalogError::Database { path: path.into(), source };
         let open = || {
-            let db = Connection::open(path)?;
-            db.busy_timeout(std::time::Duration::from_secs(10))?;
-            db.pragma_update(None, "journal_mode", "wal")?;
-            // It can be made again: an outage may take the last seconds.
-            db.pragma_update(None, "synchronous", "normal")?;
+            let db = connect_write(path)?;
             db.execute_batch(SCHEMA)?;
             db.query_row("SELECT count(*) FROM file", (), |row| row.get::<_, i64>(0))?;
             Ok(db)

@@ -59,14 +59,7 @@ impl Store {
 
     /// Makes the folder; only its owner may look into it.
     pub fn create(&self) -> io::Result<()> {
-        if self.folder.is_dir() {
-            return Ok(());
-        }
-        let mut builder = fs::DirBuilder::new();
-        builder.recursive(true);
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(&self.folder)
+        create_private(&self.folder)
     }
 
     /// The right to write; `None` if another process has it.
@@ -126,6 +119,15 @@ impl Store {
     pub fn archive(&self, access: Access) -> Result<Archive, ArchiveError> {
         Archive::open(&self.folder.join(ARCHIVE), access)
     }
+}
+
+/// Makes a folder, if it is not there, that only its owner may look into.
+pub fn create_private(folder: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
 }
 
 /// Whether something could not be written because there is no room for it, or none for this

@@ -27,7 +27,7 @@ use tantivy::directory::error::LockError;
 use tantivy::{IndexReader, ReloadPolicy, TantivyError};
 use transcript::time::Time;
 
-use crate::folder::{is_full, is_read_only};
+use crate::folder::{create_private, is_full, is_read_only};
 use crate::query::Role;
 pub use rank::Explain;
 pub(crate) use schema::reversed;
@@ -172,7 +172,7 @@ impl Index {
         if path.exists() {
             std::fs::remove_dir_all(&path).map_err(io)?;
         }
-        std::fs::create_dir_all(&path).map_err(io)?;
+        create_private(&path).map_err(io)?;
         let (schema, _) = schema::schema();
         let created = MmapDirectory::open(&path)
             .map_err(TantivyError::from)

@@ -3,12 +3,13 @@
 //! Lines are only ever added: a note that is taken back gets a line that says so. What can't be
 //! read is passed over and stays in the file.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::archive::private;
 use crate::folder::Store;
 
 /// A note.
@@ -104,7 +105,7 @@ fn write(
     let path = path(store);
     let write = || {
         store.create()?;
-        let mut file = File::options().create(true).read(true).append(true).open(&path)?;
+        let mut file = private().create(true).read(true).append(true).open(&path)?;
         file.lock()?;
         let mut bytes = Vec::new();
         file.seek(SeekFrom::Start(0))?;
@@ -145,7 +146,7 @@ mod tests {
         assert!(remove(&store, 2).unwrap() && !remove(&store, 2).unwrap());
         assert_eq!(add(&store, note("c")).unwrap().id, 3, "a number is not given twice");
         // A line that was cut off, and one of a later version.
-        let mut file = File::options().append(true).open(path(&store)).unwrap();
+        let mut file = fs::File::options().append(true).open(path(&store)).unwrap();
         file.write_all(b"{\"new\":1}\n{\"id\":9,\"sess").unwrap();
         assert_eq!(add(&store, note("d\ne")).unwrap().id, 4);
         let texts: Vec<_> = all(&store).unwrap().into_iter().filter_map(|note| note.text).collect();

@@ -12,13 +12,14 @@ use std::time::{Duration, SystemTime};
 
 use report::bulk::{self, Bulk, BulkKind, Choice, far};
 use report::storage::Share;
+use store::folder::create_private;
 use transcript::id::SessionId;
 use transcript::layout::{self, FileKind, Found, Problem};
 use transcript::library::Library;
 use transcript::line::LineReader;
 use transcript::source::Source;
 
-use super::restore::{is_there, make_folder};
+use super::restore::is_there;
 use super::short;
 use crate::error::{Answer, CleanError, CliError};
 use crate::name::SessionName;
@@ -236,7 +237,7 @@ fn failed(path: &Path, error: io::Error) -> CliError {
 fn write(item: &Item, target: &Path, choice: Choice) -> Result<Cleaned, CliError> {
     let failed = |error| failed(target, error);
     let folder = target.parent().unwrap_or(target);
-    make_folder(folder).map_err(failed)?;
+    create_private(folder).map_err(failed)?;
     let new = tempfile::Builder::new().prefix(".recount-").tempfile_in(folder).map_err(failed)?;
     let mut out = BufWriter::with_capacity(1 << 20, new);
     let cleaned = copy(item, choice, target, &mut out)?;

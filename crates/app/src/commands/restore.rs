@@ -15,6 +15,7 @@ use std::time::{Duration, SystemTime};
 use report::list::Pulse;
 use store::archive::{Archive, ArchiveError, path_of};
 use store::catalog::SessionRow;
+use store::folder::create_private;
 use transcript::time::Time;
 
 use super::{list, short};
@@ -186,7 +187,7 @@ fn write_to(run: &mut Run, archive: &Archive, plan: &Plan, to: &Path) -> Result<
     if !is_empty(&to) {
         return Err(RestoreError::NotEmpty(to).into());
     }
-    make_folder(&to).map_err(|error| failed(&to, error))?;
+    create_private(&to).map_err(|error| failed(&to, error))?;
     let targets: Vec<(&StoredFile, PathBuf)> =
         plan.files.iter().map(|file| (file, to.join(&file.rel))).collect();
     write_all(run, archive, &targets, Times::Kept)?;
@@ -198,15 +199,6 @@ fn is_empty(folder: &Path) -> bool {
         Ok(mut files) => files.next().is_none(),
         Err(_) => !is_there(folder),
     }
-}
-
-/// A folder that only its owner may look into, as Claude's own.
-pub fn make_folder(folder: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
 }
 
 fn write_in_place(run: &mut Run, archive: &Archive, plan: &Plan) -> Result<(), CliError> {
@@ -272,7 +264,7 @@ fn write(
 ) -> Result<(), CliError> {
     let failed = |error| failed(target, error);
     let folder = target.parent().unwrap_or(target);
-    make_folder(folder).map_err(|error| self::failed(folder, error))?;
+    create_private(folder).map_err(|error| self::failed(folder, error))?;
     let new = tempfile::Builder::new().prefix(".recount-").tempfile_in(folder);
     let mut new = new.map_err(failed)?;
     let copied = io::copy(&mut archive.content(file.row.generation), &mut new);

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-use store::folder::Store;
+use store::folder::{Store, create_private};
 
 /// A session that has been still for so long is told again.
 const OLD: Duration = Duration::from_secs(30 * 86_400);
@@ -49,7 +49,7 @@ impl Told {
 
     /// Remembers that this is told; `None` if that can't be: it would be told again and again.
     pub fn tell(&self, keys: impl IntoIterator<Item = String>) -> Option<()> {
-        fs::create_dir_all(self.path.parent()?).ok()?;
+        create_private(self.path.parent()?).ok()?;
         let mut file = File::options().create(true).append(true).open(&self.path).ok()?;
         let lines: String = keys.into_iter().map(|key| key + "\n").collect();
         file.write_all(lines.as_bytes()).ok()

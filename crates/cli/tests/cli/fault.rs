@@ -259,6 +259,33 @@ fn a_folder_that_is_read_only_is_read() {
     assert_as_fresh(&case, &case.store());
 }
 
+/// Also in a folder that was there before, for everybody to look into.
+#[test]
+#[cfg(unix)]
+fn what_is_kept_is_for_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let case = home();
+    fs::create_dir_all(case.store()).unwrap();
+    fs::set_permissions(case.store(), fs::Permissions::from_mode(0o755)).unwrap();
+    assert_synced(&case);
+    for command in ["note 00000001 hello", "sql SELECT(1)", "list"] {
+        assert!(case.run(command).starts_with("exit 0"), "{}", case.run(command));
+    }
+    let is_open = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o077 != 0;
+    let mut seen = 0;
+    each(&case.store(), &mut |path| {
+        seen += 1;
+        let is_empty = path.is_file() && fs::metadata(path).unwrap().len() == 0;
+        let inside = path.ancestors().take_while(|path| *path != case.store());
+        assert!(
+            is_empty || inside.into_iter().any(|path| !is_open(path)) || *path == case.store(),
+            "{}",
+            path.display()
+        );
+    });
+    assert!(seen > 8, "{seen}");
+}
+
 /// A folder and all that is in it, what is in it first.
 fn each(path: &Path, see: &mut impl FnMut(&Path)) {
     if path.is_dir() {

@@ -1,7 +1,7 @@
 //! Opening and creating `archive.db`.
 
 use std::fmt::Write as _;
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::Path;
 use std::time::Duration;
@@ -43,15 +43,19 @@ fn open_write(path: &Path) -> Result<Connection, ArchiveError> {
 
 /// An empty file that only its owner can read: it will hold what was said.
 fn create(path: &Path) -> Result<(), ArchiveError> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    match options.open(path) {
+    match private().write(true).create_new(true).open(path) {
         Ok(_) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         Err(error) => Err(ArchiveError::io(path, error)),
     }
+}
+
+/// How files are made that hold what was said: only their owner can read them.
+pub fn private() -> OpenOptions {
+    let mut options = File::options();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
 }
 
 /// Settings, and the tables if the file is empty.
@@ -96,6 +100,18 @@ pub fn has_created(connection: &Connection) -> rusqlite::Result<bool> {
 fn open_read(path: &Path) -> Result<Connection, ArchiveError> {
     fs::metadata(path).map_err(|error| ArchiveError::io(path, error))?;
     connect_read(path).at(path)
+}
+
+/// A database that is made of the archive, for writing.
+pub fn connect_write(path: &Path) -> rusqlite::Result<Connection> {
+    // What SQLite makes itself everybody can read; why it can't be made is its to tell.
+    let _ = private().append(true).create(true).open(path);
+    let connection = Connection::open(path)?;
+    connection.busy_timeout(WAIT)?;
+    connection.pragma_update(None, "journal_mode", "wal")?;
+    // It can be made again: an outage may take the last seconds.
+    connection.pragma_update(None, "synchronous", "normal")?;
+    Ok(connection)
 }
 
 /// A database for reading, also where nothing can be written.

@@ -2,12 +2,12 @@
 //!
 //! A turn's score is, word by word, the best of its parts, so that a question and its answer
 //! count together, less if it has few of the words, more if they stand near each other as in the
-//! query, with a little of the turns before and after it. A session's is that of a text of its own, made of its turns: a word counts by how few
-//! sessions have it. Both are held against the best there is and added, and so are the cosines,
-//! where meanings are known. Joining by reciprocal ranks instead cost two points of session hit@1
-//! on LoCoMo: how far a turn is behind the first says more than its place. Time decides only
-//! between equals, or if the question names a day: as a factor it would bury the one right answer
-//! of last year.
+//! query, with a little of the turns before and after it. A session's is that of a text of its
+//! own, made of its turns: a word counts by how few sessions have it. Both are held against the
+//! best there is and added, and so are the cosines, where meanings are known. Joining by
+//! reciprocal ranks instead cost two points of session hit@1 on LoCoMo: how far a turn is behind
+//! the first says more than its place. Time decides only between equals, or if the question names
+//! a day: as a factor it would bury the one right answer of last year.
 
 use std::cmp::Ordering;
 
@@ -161,7 +161,8 @@ impl Points {
     }
 }
 
-/// A turn's words, less if it has few of them, more if they stand as in the query, with a little of the turns before and after it.
+/// A turn's words, less if it has few of them, more if they stand as in the query, with a little
+/// of the turns before and after it.
 fn by_turn(turns: &[Turn]) -> Vec<Score> {
     let score = |turn: &Turn| -> Score {
         let said = turn.words.iter().filter(|word| **word > 0.0).count() as Score;

@@ -14,7 +14,7 @@ use transcript::session::{Node, Role as Voice};
 use super::chunk::chunks;
 use super::scan::{self, Head};
 use super::{Model, Said};
-use crate::archive::{Access, Archive, FileId, FileRow};
+use crate::archive::{Access, Archive, FileId, FileRow, connect_write};
 use crate::catalog::{self, Catalog, CatalogError};
 use crate::folder::Store;
 use crate::query::Role;
@@ -78,10 +78,7 @@ impl Kept {
     fn open(store: &Path) -> Result<Self, CatalogError> {
         let path = scan::path(store);
         let open = || {
-            let db = Connection::open(&path)?;
-            db.busy_timeout(std::time::Duration::from_secs(10))?;
-            db.pragma_update(None, "journal_mode", "wal")?;
-            db.pragma_update(None, "synchronous", "normal")?;
+            let db = connect_write(&path)?;
             db.execute_batch(scan::SCHEMA)?;
             Ok(db)
         };

@@ -7,6 +7,7 @@
 
 use std::fs;
 use std::hash::BuildHasher;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use foldhash::fast::FixedState;
@@ -16,7 +17,7 @@ use transcript::layout::{FileKind, Folder, Known, Look, Stat, add_again, classif
 use transcript::time::Time;
 
 use super::{Home, Options, Report, plan};
-use crate::archive::path_of;
+use crate::archive::{path_of, private};
 use crate::catalog;
 use crate::folder::{ARCHIVE, Store};
 use crate::index::Index;
@@ -167,7 +168,8 @@ fn write(path: &Path, bytes: &[u8]) {
         return;
     }
     let new = path.with_extension("new");
-    let _ = fs::write(&new, bytes).and_then(|()| fs::rename(new, path));
+    let file = private().write(true).create(true).truncate(true).open(&new);
+    let _ = file.and_then(|mut file| file.write_all(bytes)).and_then(|()| fs::rename(new, path));
 }
 
 /// Forgets it: the next sync compares everything.

@@ -17,7 +17,7 @@ use transcript::time::Time;
 
 use super::schema::{self, NO_MONTH, TABLES, VERSION};
 use super::{Column, Kind, Row, Table, Value};
-use crate::archive::{connect_read, is_out_of_room};
+use crate::archive::{connect_read, connect_write, is_out_of_room};
 
 /// The name of the file in the store's folder.
 pub const FILE: &str = "tables.sqlite";
@@ -183,11 +183,7 @@ impl Tables {
 
     fn open_file(path: &Path, now: Time) -> Result<Self> {
         let open = || {
-            let db = Connection::open(path)?;
-            db.busy_timeout(std::time::Duration::from_secs(10))?;
-            db.pragma_update(None, "journal_mode", "wal")?;
-            // They can be made again: an outage may take the last seconds.
-            db.pragma_update(None, "synchronous", "normal")?;
+            let db = connect_write(path)?;
             db.set_prepared_statement_cache_capacity(64);
             if db.query_row("SELECT count(*) FROM sqlite_schema", (), |row| row.get::<_, i64>(0))?
                 == 0
