@@ -26,6 +26,7 @@ const BEFORE: [&str; 15] = [
     "mid", "late", "around",
 ];
 
+/// In milliseconds.
 const DAY: i64 = 24 * 60 * 60 * 1000;
 
 /// A day, a month or a year; what is not said may be any.
@@ -38,16 +39,21 @@ pub struct Day {
 
 impl Day {
     /// How much it says that something was said at this time: a day says more than a month, and
-    /// that more than a year. What happened on a day is often told in the week after it, and where
-    /// a person is the day may be another one.
+    /// that more than a year. Half as much in the week after it, when people still tell what
+    /// happened, and on the day before: where they are it may be later.
     pub fn told(&self, time: Time) -> f32 {
+        let says = match self {
+            Self { day: Some(_), .. } => 1.0,
+            Self { month: Some(_), .. } => 0.5,
+            _ => 0.2,
+        };
         let mut week = (-1..7).map(|days| Time(time.0.saturating_sub(days * DAY)));
-        match self {
-            Self { day: Some(_), .. } if self.is(time) => 1.0,
-            Self { day: Some(_), .. } if week.any(|time| self.is(time)) => 0.5,
-            Self { day: None, month: Some(_), .. } if self.is(time) => 0.5,
-            Self { day: None, month: None, .. } if self.is(time) => 0.2,
-            _ => 0.0,
+        if self.is(time) {
+            says
+        } else if week.any(|time| self.is(time)) {
+            says / 2.0
+        } else {
+            0.0
         }
     }
 
@@ -188,7 +194,8 @@ mod tests {
         assert_eq!(told("in 2026"), 0.2);
         assert_eq!(told("6 May"), 0.5, "where it is later");
         assert_eq!(told("29 April"), 0.5, "six days before");
-        assert_eq!((told("28 April"), told("7 May"), told("in April")), (0.0, 0.0, 0.0));
+        assert_eq!(told("in April"), 0.25, "five days before");
+        assert_eq!((told("28 April"), told("7 May"), told("in March")), (0.0, 0.0, 0.0));
         assert_eq!(told("5 May 2025"), 0.0);
     }
 }
