@@ -20,18 +20,18 @@ use super::search::{Match, Scope};
 use crate::meaning::Near;
 use crate::query::{Day, Place, Role};
 
-/// What a neighbour's words count for a turn.
+/// What a neighbour's words count for a turn. Chosen, as those below, on LoCoMo's tuning part.
 const NEIGHBOUR: Score = 0.2;
-/// What counts that words of the query stand near each other. Chosen on LoCoMo's tuning part.
+/// How often a word has to be said in a session to count half of what it can.
+const HALF: Score = 0.5;
+/// What counts that words of the query stand near each other.
 const PAIRS: Score = 0.6;
 /// How near in meaning each further turn of a session has to be, of the one before.
 const FURTHER: Score = 0.4;
-/// What counts that a turn is of the day that the question names. Chosen on LoCoMo's tuning part,
-/// where one question in eight names a day or a month.
+/// What counts that a turn is of the day that the question names, as one in eight does.
 const DAY: Score = 2.0;
-/// What the words of a turn and those of its session count, and their meanings. Chosen on LoCoMo's
-/// tuning part and BEAM: a session that counts more finds more of LoCoMo's sessions and less of
-/// BEAM's evidence.
+/// What the words of a turn and those of its session count, and their meanings. Chosen also on
+/// BEAM: a session that counts more finds more of LoCoMo's sessions and less of BEAM's evidence.
 const WORDS: Weights = Weights { turn: 1.0, session: 0.75 };
 const MEANING: Weights = Weights { turn: 1.5, session: 0.5 };
 
@@ -195,7 +195,7 @@ fn by_session(turns: &[Turn]) -> HashMap<u64, Score> {
     let rarity = |with: Score| (1.0 + (said.len() as Score - with + 0.5) / (with + 0.5)).ln();
     let rarities: Vec<Score> = (0..best.len()).map(|word| rarity(count(word))).collect();
     let score = |sums: &Vec<Score>| {
-        sums.iter().zip(&rarities).map(|(sum, rarity)| rarity * sum / (sum + 1.0)).sum()
+        sums.iter().zip(&rarities).map(|(sum, rarity)| rarity * sum / (sum + HALF)).sum()
     };
     said.iter().map(|(session, sums)| (*session, score(sums))).collect()
 }
