@@ -39,15 +39,15 @@ pub struct Day {
 
 impl Day {
     /// How much it says that something was said at this time: a day says more than a month, and
-    /// that more than a year. Half as much in the week after it, when people still tell what
-    /// happened, and on the day before: where they are it may be later.
+    /// that more than a year. Half as much within a week of it: things are planned before they
+    /// happen and told afterwards, and a day is easily remembered as the next one.
     pub fn told(&self, time: Time) -> f32 {
         let says = match self {
             Self { day: Some(_), .. } => 1.0,
             Self { month: Some(_), .. } => 0.5,
             _ => 0.2,
         };
-        let mut week = (-1..7).map(|days| Time(time.0.saturating_sub(days * DAY)));
+        let mut week = (-6..=6).map(|days| Time(time.0.saturating_sub(days * DAY)));
         if self.is(time) {
             says
         } else if week.any(|time| self.is(time)) {
@@ -192,10 +192,9 @@ mod tests {
         assert_eq!(told("5 May"), 1.0);
         assert_eq!(told("in May"), 0.5);
         assert_eq!(told("in 2026"), 0.2);
-        assert_eq!(told("6 May"), 0.5, "where it is later");
-        assert_eq!(told("29 April"), 0.5, "six days before");
-        assert_eq!(told("in April"), 0.25, "five days before");
-        assert_eq!((told("28 April"), told("7 May"), told("in March")), (0.0, 0.0, 0.0));
+        assert_eq!((told("29 April"), told("11 May")), (0.5, 0.5), "within a week");
+        assert_eq!((told("28 April"), told("12 May")), (0.0, 0.0));
+        assert_eq!((told("in April"), told("in March")), (0.25, 0.0));
         assert_eq!(told("5 May 2025"), 0.0);
     }
 }
