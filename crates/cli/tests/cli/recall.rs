@@ -113,6 +113,11 @@ fn a_day_that_is_named_is_looked_at_first() {
     assert_eq!(first("recall which zeppelin leaks"), "1");
     assert_eq!(first("recall which zeppelin leaks on 22 April"), "2");
     assert_eq!(first("recall which zeppelin leaks on 2026-04-21"), "1");
+    // Nothing was said on that day, and the second within a week of it.
+    assert_eq!(
+        (first("recall zeppelin"), first("recall zeppelin on 28 April")),
+        ("1".into(), "2".into())
+    );
     assert_eq!(
         case.json::<Evidence>("recall zeppelin on 22 April").len(),
         2,

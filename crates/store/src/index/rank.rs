@@ -105,10 +105,11 @@ pub(super) fn rank(
     let words = Points::of(by_turn(&turns), by_session(&turns), WORDS);
     let cosines = turns.iter().map(|turn| turn.cosine).collect();
     let meaning = Points::of(cosines, by_meaning(&turns), MEANING);
+    let then = then(&turns, days);
     let mut ranked: Vec<(Match, Option<i64>)> = (0..turns.len())
         .map(|at| {
             let joined = words.joined(at, &turns[at]) + meaning.joined(at, &turns[at]);
-            let score = joined + DAY * then(&turns[at], days);
+            let score = joined + DAY * then[at];
             let explain = (words.turns[at], words.sessions[&turns[at].session]);
             let ranks = (words.turn_ranks.rank(explain.0), words.session_ranks.rank(explain.1));
             let found = one_match(candidates, &turns[at], score, explain, ranks, scope);
@@ -124,11 +125,19 @@ pub(super) fn rank(
     ranked.into_iter().map(|(one, _)| one).collect()
 }
 
-/// How much the days of the question say for a turn.
-fn then(turn: &Turn, days: &[Day]) -> Score {
-    let Some(seconds) = turn.youngest else { return 0.0 };
-    let time = Time(seconds.saturating_mul(1000));
-    days.iter().map(|day| day.told(time)).fold(0.0, Score::max)
+/// How much the days of the question say for each turn.
+fn then(turns: &[Turn], days: &[Day]) -> Vec<Score> {
+    let mut best = vec![0.0; turns.len()];
+    for day in days {
+        let told = |says: fn(&Day, Time) -> Score| -> Vec<Score> {
+            let time = |turn: &Turn| Some(Time(turn.youngest?.saturating_mul(1000)));
+            turns.iter().map(|turn| time(turn).map_or(0.0, |time| says(day, time))).collect()
+        };
+        let then = told(Day::told);
+        let is_silent = then.iter().all(|score| *score == 0.0);
+        raise(&mut best, &if is_silent { told(Day::told_about) } else { then });
+    }
+    best
 }
 
 /// The scores of turns and of their sessions, each to be held against the best of them: how much

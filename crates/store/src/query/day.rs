@@ -39,22 +39,22 @@ pub struct Day {
 
 impl Day {
     /// How much it says that something was said at this time: a day says more than a month, and
-    /// that more than a year. Half as much within a week of it: things are planned before they
-    /// happen and told afterwards, and a day is easily remembered as the next one.
+    /// that more than a year.
     pub fn told(&self, time: Time) -> f32 {
-        let says = match self {
+        match self {
+            _ if !self.is(time) => 0.0,
             Self { day: Some(_), .. } => 1.0,
             Self { month: Some(_), .. } => 0.5,
             _ => 0.2,
-        };
-        let mut week = (-6..=6).map(|days| Time(time.0.saturating_sub(days * DAY)));
-        if self.is(time) {
-            says
-        } else if week.any(|time| self.is(time)) {
-            says / 2.0
-        } else {
-            0.0
         }
+    }
+
+    /// The same within a week of it, half as much: for where nothing was said then. Things are
+    /// planned before they happen and told afterwards, and a day is easily remembered as the next
+    /// one.
+    pub fn told_about(&self, time: Time) -> f32 {
+        let week = (-6..=6).map(|days| Time(time.0.saturating_add(days * DAY)));
+        week.map(|time| self.told(time) / 2.0).fold(0.0, f32::max)
     }
 
     fn is(&self, time: Time) -> bool {
@@ -192,9 +192,10 @@ mod tests {
         assert_eq!(told("5 May"), 1.0);
         assert_eq!(told("in May"), 0.5);
         assert_eq!(told("in 2026"), 0.2);
-        assert_eq!((told("29 April"), told("11 May")), (0.5, 0.5), "within a week");
-        assert_eq!((told("28 April"), told("12 May")), (0.0, 0.0));
-        assert_eq!((told("in April"), told("in March")), (0.25, 0.0));
+        assert_eq!(told("6 May"), 0.0);
         assert_eq!(told("5 May 2025"), 0.0);
+        let about = |text: &str| Day::named(text)[0].told_about(time);
+        assert_eq!((about("29 April"), about("11 May"), about("in April")), (0.5, 0.5, 0.25));
+        assert_eq!((about("28 April"), about("12 May"), about("in March")), (0.0, 0.0, 0.0));
     }
 }
