@@ -1,5 +1,8 @@
 //! The names that Claude Code is known to write, as data. A name that is not here is not an
-//! error: it is kept, counted and shown, and `doctor` lists it as drift.
+//! error: it is kept, counted and shown, and `doctor` lists it as drift. Names inside payloads and
+//! in files beside the transcripts are in [`inside`].
+
+pub mod inside;
 
 /// Entry types of the conversation chain.
 pub const CHAIN: &[&str] = &["user", "assistant", "system", "progress", "attachment"];
@@ -45,6 +48,7 @@ pub const BOOKKEEPING: &[&str] = &[
     "api-request",
     "api-request-shape",
     "api-request-blob",
+    "tools-used",
     "saved_hook_context",
     "agent_metadata",
 ];
@@ -183,6 +187,7 @@ pub const ATTACHMENT: &[&str] = &[
     "thinking_stripped",
     "thinking_drop",
     "remote_session_change",
+    "silent_turn_reminder",
 ];
 
 /// `type` of content blocks, in messages and inside tool results.
@@ -205,6 +210,7 @@ pub const BLOCK: &[&str] = &[
     "container_upload",
     "advisor_tool_result",
     "search_result",
+    "tool_addition",
 ];
 
 /// Members of chain entries of any type.
@@ -266,6 +272,15 @@ pub const FIELDS: &[(&str, &[&str])] = &[
             "parent_tool_use_id",
             "isReplay",
             "isSynthetic",
+            // Since 2.1.326.
+            "turnOrigin",
+            "turnPosition",
+            "permissionDecision",
+            "sandboxed",
+            "toolDenialBeforeRun",
+            "refusedMessageId",
+            "summarizedTurnPromptUuids",
+            "mcpCallNotReadOnly",
         ],
     ),
     (
@@ -278,6 +293,8 @@ pub const FIELDS: &[(&str, &[&str])] = &[
             "error",
             "apiError",
             "apiErrorStatus",
+            "apiErrorType",
+            "failedResponseHadNoToolCall",
             "errorDetails",
             "isAbortedMidStream",
             "effort",
@@ -294,6 +311,16 @@ pub const FIELDS: &[(&str, &[&str])] = &[
             "costUSD",
             "durationMs",
             "parent_tool_use_id",
+            // Since 2.1.326.
+            "madeBy",
+            "requestRef",
+            "requestedModel",
+            "requestSessionId",
+            "promptCacheRequested",
+            "serverClassifierRequest",
+            "thinkingDisplay",
+            "thinkingDurationMs",
+            "toolInputStreamMs",
         ],
     ),
     (
@@ -334,15 +361,25 @@ pub const FIELDS: &[(&str, &[&str])] = &[
             "apiRefusalCategory",
             "apiRefusalExplanation",
             "refusedUserMessageUuid",
+            "commandRun",
         ],
     ),
     ("progress", &["data", "toolUseID", "parentToolUseID"]),
-    ("attachment", &["attachment", "rendered", "renderedInHumanTurn"]),
+    (
+        "attachment",
+        &[
+            "attachment",
+            "rendered",
+            "renderedInHumanTurn",
+            "renderedRole",
+            "renderedBesideToolResult",
+        ],
+    ),
     ("summary", &["summary", "leafUuid"]),
     ("file-history-snapshot", &["messageId", "snapshot", "isSnapshotUpdate"]),
     ("file-history-delta", &["messageId", "snapshotMessageId", "trackingPath", "backup"]),
-    ("queue-operation", &["operation", "content", "reason"]),
-    ("last-prompt", &["lastPrompt", "leafUuid"]),
+    ("queue-operation", &["operation", "content", "reason", "commandUuid", "deliveryId"]),
+    ("last-prompt", &["lastPrompt", "leafUuid", "explicit"]),
     ("custom-title", &["customTitle"]),
     ("ai-title", &["aiTitle"]),
     ("agent-name", &["agentName"]),
@@ -391,6 +428,26 @@ pub const FIELDS: &[(&str, &[&str])] = &[
     ("artifact-autoreact-ledger", &["v", "artifacts", "accountUuid"]),
     ("content-replacement", &["replacements"]),
     ("attribution-snapshot", &["messageId"]),
+    ("tools-used", &["tools"]),
+    (
+        "api-request",
+        &[
+            "id",
+            "querySource",
+            "shapeHash",
+            "params",
+            "withheld",
+            "base",
+            "keep",
+            "tail",
+            "cacheControl",
+            "requestDigest",
+            "cut",
+            "cutRequestDigest",
+        ],
+    ),
+    ("api-request-shape", &["shapeHash", "shape"]),
+    ("api-request-blob", &["hash", "message"]),
     ("started", &["key", "label", "phase"]),
     ("launched", &["key", "label", "phase"]),
     ("failed", &["key", "label", "phase", "error"]),
@@ -407,9 +464,6 @@ pub const NAME_ONLY: &[&str] = &[
     "marble-origami-commit",
     "marble-origami-snapshot",
     "marble-origami-reset",
-    "api-request",
-    "api-request-shape",
-    "api-request-blob",
     "saved_hook_context",
     "agent_metadata",
     "result",

@@ -311,6 +311,11 @@ impl<'a> Entry<'a> {
         };
         self.field(name)?.get("type")?.str()
     }
+
+    /// Whether the `type` inside an attachment or a progress entry is `name`.
+    pub fn is_inner_type(&self, name: &str) -> bool {
+        self.inner_type().is_some_and(|inner| inner.is(name))
+    }
 }
 
 /// A line on its way to entries.

@@ -1,11 +1,15 @@
 //! Files that are no longer on disk, read from wherever they were kept.
 //!
+//! And what was read of files before, wherever that was saved.
+//!
 //! Nothing here knows how that is done: whoever keeps files gives a [`Keep`] for each, and
 //! everything that reads a file found by its path reads a kept one in the same way.
 
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+
+use crate::session::Builder;
 
 /// A kept file.
 pub trait Keep: Send + Sync {
@@ -56,5 +60,42 @@ impl Eq for Kept {}
 impl std::fmt::Debug for Kept {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Kept({} bytes)", self.size())
+    }
+}
+
+/// What an earlier reading of a transcript left, so that it need not be read again.
+pub trait SavedReading: Send + Sync {
+    /// The facts of the whole file, to be finished or read on; `None` if they can't be had.
+    fn builder(&self) -> Option<Builder>;
+}
+
+/// A handle on a saved reading.
+#[derive(Clone)]
+pub struct Saved(Arc<dyn SavedReading>);
+
+impl Saved {
+    /// A handle on `reading`.
+    pub fn new(reading: impl SavedReading + 'static) -> Self {
+        Self(Arc::new(reading))
+    }
+
+    /// See [`SavedReading::builder`].
+    pub fn builder(&self) -> Option<Builder> {
+        self.0.builder()
+    }
+}
+
+/// Files are the same whether or not a reading of them was saved.
+impl PartialEq for Saved {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Saved {}
+
+impl std::fmt::Debug for Saved {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Saved")
     }
 }

@@ -198,6 +198,14 @@ pub enum FileKind {
         /// The team.
         team: Box<str>,
     },
+    /// `jobs/<id>/state.json`, `jobs/<id>/timeline.jsonl`: a session in the background. Seen since
+    /// 2.1.326.
+    Job {
+        /// The first part of the session's id.
+        job: Box<str>,
+    },
+    /// Other files below `jobs`, with which the client works while it runs.
+    ClientState,
     /// `settings.json`, `settings.local.json`.
     Settings,
     /// A file with a token or a password in it: never opened.
@@ -216,7 +224,9 @@ pub enum SetAsideReason {
 }
 
 /// An agent Claude Code starts for itself; its file repeats the parent's messages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+)]
 pub enum InternalAgent {
     /// `acompact-…`: compaction.
     Compact,
@@ -263,6 +273,14 @@ impl FileKind {
             | Self::SessionExtra { project_slug, .. }
             | Self::Memory { project_slug }
             | Self::ProjectExtra { project_slug } => Some(project_slug),
+            _ => None,
+        }
+    }
+
+    /// The session that the file itself is named after.
+    pub fn stem(&self) -> Option<&str> {
+        match self {
+            Self::Session { session, .. } => Some(session.as_str()),
             _ => None,
         }
     }
@@ -333,6 +351,8 @@ impl FileKind {
             Self::Upload { .. } => "upload",
             Self::ImageCache => "image-cache",
             Self::Team { .. } => "team",
+            Self::Job { .. } => "job",
+            Self::ClientState => "client-state",
             Self::Settings => "settings",
             Self::Secret => "secret",
             Self::Other => "other",
@@ -352,6 +372,8 @@ pub fn classify(rel: &Path) -> FileKind {
         ["history.jsonl"] => FileKind::History,
         ["stats-cache.json"] => FileKind::StatsCache,
         ["settings.json" | "settings.local.json"] => FileKind::Settings,
+        ["jobs", job, "state.json" | "timeline.jsonl"] => FileKind::Job { job: (*job).into() },
+        ["jobs", ..] => FileKind::ClientState,
         ["shell-snapshots", _] => FileKind::ShellSnapshot,
         ["image-cache", _, ..] => FileKind::ImageCache,
         ["teams", team, _, ..] => FileKind::Team { team: (*team).into() },
@@ -617,7 +639,7 @@ fn beside(path: &Path, wanted: impl Fn(&str) -> bool) -> bool {
 }
 
 /// The folders at the top of a Claude folder which hold what sessions leave behind.
-const FOLDERS: [&str; 13] = [
+const FOLDERS: [&str; 14] = [
     "projects",
     "todos",
     "tasks",
@@ -631,6 +653,7 @@ const FOLDERS: [&str; 13] = [
     "shell-snapshots",
     "teams",
     "sessions",
+    "jobs",
 ];
 
 #[cfg(test)]

@@ -9,6 +9,7 @@
 //! - [`session`]: the entries of one file into a session
 //! - [`library`]: all files of a Claude folder joined
 //! - [`layout`]: which file is what
+//! - [`request`]: what was sent to the model, as the client recorded it
 //! - [`usage`]: what the responses in one file cost in tokens
 //! - [`side`]: everything beside the transcripts
 //!
@@ -24,8 +25,10 @@ pub mod kept;
 pub mod layout;
 pub mod library;
 pub mod line;
+pub mod parallel;
 pub mod path;
 pub mod prompt;
+pub mod request;
 pub mod session;
 pub mod side;
 pub mod source;

@@ -25,13 +25,16 @@
 mod agents;
 mod card;
 mod copies;
+mod saved;
 mod scan;
 
 pub use agents::{Agent, AgentParent};
 pub use card::{Card, Facts};
-pub use scan::{Scan, read_session, scan};
+pub use saved::FileNumber;
+pub use scan::{Scan, read_session, scan, take_each};
 
 use hashbrown::{HashMap, HashSet};
+use serde::{Deserialize, Serialize};
 
 use crate::id::{Key, SessionId};
 use crate::layout::{FileKind, Problem};
@@ -39,7 +42,7 @@ use crate::session::{Session, TitleSource};
 use copies::Copies;
 
 /// What a session's file turned out to be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Standing {
     /// It has a conversation of its own.
     Whole,
@@ -67,7 +70,7 @@ impl Standing {
 }
 
 /// How two sessions are connected.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Connection {
     /// Entries were copied from it: a fork, a Desktop or background copy.
     CopiedFrom,
@@ -98,7 +101,7 @@ impl Connection {
 }
 
 /// A session over all files that belong to it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct SessionItem {
     /// Its id.
     pub id: SessionId,
@@ -194,10 +197,7 @@ impl Library {
         self.sessions = files
             .into_iter()
             .map(|(id, mut files)| {
-                files.sort_by_key(|&f| {
-                    let card = &self.cards[f];
-                    (std::cmp::Reverse((card.facts.talk, card.found.size)), f)
-                });
+                files.sort_by_key(|&f| (std::cmp::Reverse(self.cards[f].fullness()), f));
                 let card = &self.cards[files[0]];
                 SessionItem {
                     id,
@@ -222,8 +222,7 @@ impl Library {
     fn give_back(&mut self) {
         let mut strays: Vec<(SessionId, usize, usize)> = Vec::new();
         for (index, card) in self.cards.iter().enumerate() {
-            let is_main = matches!(card.found.kind, FileKind::Session { .. });
-            for (id, count) in card.strays.iter().filter(|_| is_main) {
+            for (id, count) in card.strays.iter().filter(|_| card.is_main()) {
                 strays.push((id.clone(), index, *count));
             }
         }
@@ -307,8 +306,8 @@ impl Library {
         }
         let mut found: Vec<(usize, usize, Box<str>)> = Vec::new();
         for (owner, card) in self.cards.iter().enumerate() {
-            let is_main = matches!(card.found.kind, FileKind::Session { .. });
-            for key in card.keys.iter().filter(|_| is_main) {
+            // The summary of the last leaf comes first: it describes the most.
+            for key in card.keys.iter().rev().filter(|_| card.is_main()) {
                 if let Some(summaries) = wanted.get(key) {
                     found.extend(summaries.iter().map(|(from, text)| (owner, *from, text.clone())));
                 }

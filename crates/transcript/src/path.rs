@@ -57,12 +57,14 @@ impl RecordedPath {
         if inner_path.is_absolute() || self.0.is_empty() {
             return inner_path;
         }
+        let is_separator = |c: char| c == '/' || (c == '\\' && self.is_windows());
+        let base = self.0.trim_end_matches(is_separator);
+        // `..` stays: a path that climbs must be seen to climb by those who write to it.
         let inner = inner.strip_prefix("./").unwrap_or(inner);
         if self.is_windows() {
-            let base = self.0.trim_end_matches(['\\', '/']);
             return Self::new(format!("{base}\\{}", inner.replace('/', "\\")));
         }
-        Self::new(format!("{}/{inner}", self.0.trim_end_matches('/')))
+        Self::new(format!("{base}/{inner}"))
     }
 }
 

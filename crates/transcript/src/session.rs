@@ -6,14 +6,15 @@
 //! use transcript::session::{Builder, Options, State};
 //! let file = br#"{"parentUuid":null,"uuid":"a","sessionId":"s","type":"user","message":{"role":"user","content":"one"}}
 //! {"parentUuid":"a","uuid":"b","sessionId":"s","type":"assistant","message":{"id":"m1","content":[{"type":"text","text":"1"}]}}
-//! {"parentUuid":null,"uuid":"c","sessionId":"s","type":"user","message":{"role":"user","content":"two"}}
+//! {"parentUuid":"b","uuid":"c","sessionId":"s","type":"user","message":{"role":"user","content":"two"}}
+//! {"parentUuid":"b","uuid":"d","sessionId":"s","type":"user","message":{"role":"user","content":"three"}}
 //! "#;
 //! let mut builder = Builder::new();
 //! builder.read(&file[..])?;
 //! let session = builder.finish(&Options::default());
-//! assert_eq!(session.turns().len(), 1);
-//! assert_eq!(session.branches().len(), 1); // "one" was left: the person went back to the start
-//! assert_eq!(session.state(0), State::Abandoned);
+//! assert_eq!(session.turns().len(), 2);
+//! assert_eq!(session.branches().len(), 1); // the person rewound to "one" and replaced "two"
+//! assert_eq!(session.state(2), State::Abandoned);
 //! # std::io::Result::Ok(())
 //! ```
 
@@ -21,6 +22,8 @@ mod build;
 mod fact;
 mod fork;
 mod node;
+mod queue;
+mod relink;
 mod resolve;
 mod share;
 mod state;
@@ -35,6 +38,7 @@ pub use resolve::Options;
 pub use state::VERSION as STATE_VERSION;
 pub use turn::{Segment, Turn};
 
+use hashbrown::HashSet;
 use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
@@ -50,6 +54,9 @@ pub enum State {
     Active,
     /// In the conversation, before the last compaction.
     Compacted,
+    /// In the conversation, before the context was cleared and the talk began anew in the same
+    /// file: a plan approved with "clear context".
+    Cleared,
     /// On a branch that was left, or an answer that was dropped.
     Abandoned,
     /// A subagent's entry inside the main file (1.0.x).
@@ -66,6 +73,7 @@ impl State {
         match self {
             Self::Active => "active",
             Self::Compacted => "compacted",
+            Self::Cleared => "cleared",
             Self::Abandoned => "abandoned",
             Self::Aside => "subagent",
             Self::Foreign => "foreign",
@@ -75,7 +83,7 @@ impl State {
 
     /// Whether it is part of the conversation as it went.
     pub const fn is_on_way(self) -> bool {
-        matches!(self, Self::Active | Self::Compacted)
+        matches!(self, Self::Active | Self::Compacted | Self::Cleared)
     }
 }
 
@@ -132,6 +140,8 @@ pub struct Session {
     facts: Builder,
     own: u32,
     leaf: Option<usize>,
+    /// The active path in the order of the context, where that is not the order of the file.
+    relinked_path: Vec<u32>,
     up: Vec<u32>,
     states: Vec<State>,
     segment_of: Vec<u32>,
@@ -152,6 +162,22 @@ impl Session {
     /// Other sessions whose entries stand in the file, with their number.
     pub fn foreign_ids(&self) -> Vec<(SessionId, usize)> {
         self.other_ids(true)
+    }
+
+    /// The numbers of the entries that belong to another session. Entries with its id that hang
+    /// on entries of this session are this session's own.
+    pub fn foreign_entries(&self, id: &str) -> HashSet<u32> {
+        let Some(other) = self.facts.sessions.find(id) else { return HashSet::new() };
+        let is_its = |n: &&Node| n.session == other && n.has(flag::FOREIGN);
+        self.facts.nodes.iter().filter(is_its).map(|n| n.number).collect()
+    }
+
+    /// Whether the entry that begins at `offset` of the session's own file belongs to the session.
+    pub fn has_own_entry_at(&self, offset: u64) -> bool {
+        let nodes = &self.facts.nodes;
+        let own = &nodes[..nodes.partition_point(|node| node.source == 0)];
+        let at = own.binary_search_by_key(&offset, |node| node.offset);
+        at.is_ok_and(|at| !own[at].has(flag::FOREIGN))
     }
 
     /// Other ids that entries of this session carry: it was resumed by an old version, which kept
@@ -231,6 +257,22 @@ impl Session {
         self.leaf
     }
 
+    /// The entries that are in the model's context now, in the order in which the model reads
+    /// them. A compaction that keeps messages puts them behind its summary, or the summary behind
+    /// them, so this is not always the order of the file.
+    pub fn context(&self) -> Vec<usize> {
+        let is_sent = |&i: &usize| {
+            let node = &self.facts.nodes[i];
+            self.states[i] == State::Active && (node.kind.is_chain() || node.role == Role::Queued)
+        };
+        let mut context: Vec<usize> = (0..self.facts.nodes.len()).filter(is_sent).collect();
+        if !self.relinked_path.is_empty() {
+            let stretch = relink::stretches(&self.relinked_path, &self.up);
+            context.sort_by_key(|&i| (stretch[i], i));
+        }
+        context
+    }
+
     /// The turns of the conversation, across compactions.
     pub fn turns(&self) -> &[Turn] {
         &self.turns
@@ -291,6 +333,11 @@ impl Session {
             && !self.facts.nodes[node].has(flag::COPY)
     }
 
+    /// Turns that count for this session.
+    pub fn own_turns(&self) -> impl Iterator<Item = &Turn> {
+        self.turns.iter().filter(|turn| self.counts(turn.prompt))
+    }
+
     /// Calls that count for this session.
     pub fn own_calls(&self) -> impl Iterator<Item = &Call> {
         self.facts.calls.iter().filter(|c| self.counts(c.node()))
@@ -345,7 +392,9 @@ impl Session {
     /// The title, by Claude Code's own order; a summary only if its leaf is in this file.
     pub fn title(&self) -> Option<(Box<str>, TitleSource)> {
         let titles = self.titles();
-        let summary = titles.summaries.iter().rev().find(|(leaf, _)| self.find(*leaf).is_some());
+        // The summary of the last leaf describes the most.
+        let of_own = titles.summaries.iter().filter_map(|s| Some((self.find(s.0)?, s)));
+        let summary = of_own.max_by_key(|(leaf, _)| *leaf).map(|(_, summary)| summary);
         let options = [
             (titles.custom.clone(), TitleSource::Custom),
             (titles.ai.clone(), TitleSource::Ai),
@@ -362,6 +411,13 @@ impl Session {
     pub fn cwd(&self) -> Option<&str> {
         let former = self.former_slots();
         self.stamp(former.into_iter().chain(self.own_slots()), |stamp| stamp.cwd.as_deref())
+    }
+
+    /// The folder that the session belongs to: where it was last moved to, else where it began.
+    /// A session that began in a worktree is moved back when it ends, and the worktree may be
+    /// gone by then.
+    pub fn project(&self) -> Option<&str> {
+        self.relocated().or_else(|| self.cwd())
     }
 
     /// The git branch last seen.
@@ -386,9 +442,13 @@ impl Session {
 
     /// Where facts of the ids it had before are kept.
     fn former_slots(&self) -> Vec<usize> {
+        // An id that another session has in the same file names that session, too.
+        let foreign = self.foreign_ids();
+        let is_foreign = |id: &SessionId| foreign.iter().any(|(other, _)| other == id);
         let former = self.former_ids();
         former
             .iter()
+            .filter(|(id, _)| !is_foreign(id))
             .filter_map(|(id, _)| Some(self.facts.sessions.find(id.as_str())? as usize + 1))
             .collect()
     }

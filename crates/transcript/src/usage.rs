@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 
 use crate::firsts::Firsts;
 use crate::id::Key;
-use crate::session::Names;
+use crate::session::{Names, Session};
 use crate::time::Time;
 
 pub use read::is_marked;
@@ -135,10 +135,13 @@ pub struct Claim {
     pub has_stopped: bool,
     /// Whether any line has a usage.
     pub has_usage: bool,
-    /// Whether a count was left out because it could not be one, and no later line made up for it.
+    /// Whether a count was left out because it could not be one, or can't be the final one, and no
+    /// later line made up for it.
     pub has_dropped: bool,
     /// `isSidechain`.
     pub is_sidechain: bool,
+    /// `isSidechain` of the line whose usage it is.
+    pub is_usage_of_sidechain: bool,
     /// It is only told by a sign of life of the call that started the agent.
     pub is_progress: bool,
 }
@@ -168,6 +171,16 @@ impl Oddity {
     }
 }
 
+/// What the client itself says that a session has used so far (`cost-state`). It counts calls that
+/// leave no line of their own: compactions, side questions, web searches, titles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClientSum {
+    /// The session, as a name of the file.
+    pub session: u32,
+    /// Output tokens of all models.
+    pub output: u64,
+}
+
 /// All responses of one file, in the order of their first lines.
 #[derive(Debug, Clone, Default)]
 pub struct Claims {
@@ -175,11 +188,18 @@ pub struct Claims {
     list: Vec<Claim>,
     firsts: Firsts,
     odd: Vec<(u64, Oddity)>,
+    /// The largest sum of each session.
+    client_sums: Vec<ClientSum>,
     /// Whether an entry says that the file is the copy of another session.
     pub is_marked_copy: bool,
 }
 
 impl Claims {
+    /// What the client says of each session in the file.
+    pub fn client_sums(&self) -> &[ClientSum] {
+        &self.client_sums
+    }
+
     /// The responses.
     pub fn list(&self) -> &[Claim] {
         &self.list
@@ -191,6 +211,25 @@ impl Claims {
         let without = self.list.iter().filter(|claim| !claim.has_usage);
         let without = without.map(|claim| (claim.first.offset, Oddity::NoUsage));
         self.odd.iter().copied().chain(without)
+    }
+
+    /// Whether a response carries the id of another session than `own`.
+    pub fn has_other_sessions(&self, own: &str) -> bool {
+        let is_other = |claim: &Claim| self.name(claim.session).is_some_and(|id| id != own);
+        self.list.iter().any(is_other)
+    }
+
+    /// Gives the responses that are entries of `session` to it, whatever id they carry: a resume
+    /// by an old version keeps the ids of what it copied. Entries of other sessions in the same
+    /// file keep theirs, see [`Session::foreign_ids`].
+    pub fn assign_to(&mut self, session: &Session) {
+        let Some(own) = session.id() else { return };
+        let own = self.names.add_text(own.as_str());
+        for claim in self.list.iter_mut().filter(|claim| claim.session != own) {
+            if session.has_own_entry_at(claim.first.offset) {
+                claim.session = own;
+            }
+        }
     }
 
     /// The responses, which are then nobody's here any more.

@@ -128,7 +128,7 @@ fn seed_003_read_result_pull_request_and_progress() {
         |e| {
             assert_eq!(Voice::of(e), Voice::Result);
             assert_eq!(
-                tool::path_of("Read", None, e.tool_result).as_deref(),
+                tool::path_of("Read", None, e.tool_result, None).as_deref(),
                 Some("/path/to/file.rs")
             );
         },
@@ -150,7 +150,7 @@ fn seed_004_edit_result_and_api_error() {
     check(
         r#"{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_01ABC...","content":"ok","is_error":false}]},"toolUseResult":{"filePath":"/path/to/file","oldString":"original text","newString":"replacement text","originalFile":"entire file content before edit","structuredPatch":[{"oldStart":10,"oldLines":3,"newStart":10,"newLines":5,"lines":[" context","-removed","+added"," context"]}],"userModified":false,"replaceAll":false}}"#,
         |e| {
-            let change = tool::change("Edit", None, e.tool_result).expect("a change");
+            let change = tool::change("Edit", None, e.tool_result, None).expect("a change");
             assert_eq!(
                 (change.path.as_str(), change.added, change.removed),
                 ("/path/to/file", 1, 1)
@@ -301,7 +301,7 @@ fn content_blocks_of_seed_004() {
 fn tool_results_of_seed_004() {
     let path = |tool: &str, json: &str| {
         let line = line(json);
-        tool::path_of(tool, None, Raw::new(line.as_bytes()).ok()).map(|p| p.into_owned())
+        tool::path_of(tool, None, Raw::new(line.as_bytes()).ok(), None).map(|p| p.into_owned())
     };
     let read = r#"{"file":{"filePath":"/path/to/file","content":"file contents...","numLines":100,"startLine":1,"totalLines":100},"isImage":false}"#;
     assert_eq!(path("Read", read).as_deref(), Some("/path/to/file"));

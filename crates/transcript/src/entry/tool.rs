@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 use crate::json::{Raw, Str};
+use crate::path::RecordedPath;
 
 /// The kind of thing a tool does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -106,8 +107,29 @@ fn scalar(value: Raw<'_>) -> Option<Cow<'_, str>> {
     })
 }
 
-/// The file that a call names, absolute or not, as it was recorded.
+/// The file that a call names. A relative path is joined with the working directory of the entry,
+/// as Claude Code does. This is the only place where a call's path is made.
 pub fn path_of<'a>(
+    tool: &str,
+    input: Option<Raw<'a>>,
+    result: Option<Raw<'a>>,
+    cwd: Option<&str>,
+) -> Option<Cow<'a, str>> {
+    named_path(tool, input, result).map(|path| absolute(path, cwd))
+}
+
+/// A recorded path seen from the working directory.
+fn absolute<'a>(path: Cow<'a, str>, cwd: Option<&str>) -> Cow<'a, str> {
+    match cwd.filter(|cwd| !cwd.is_empty()) {
+        Some(cwd) if !path.is_empty() && !path.starts_with(['/', '~']) => {
+            Cow::Owned(RecordedPath::new(cwd).join(&path).as_str().to_owned())
+        }
+        _ => path,
+    }
+}
+
+/// The file that a call names, absolute or not, as it was recorded.
+fn named_path<'a>(
     tool: &str,
     input: Option<Raw<'a>>,
     result: Option<Raw<'a>>,
@@ -139,22 +161,84 @@ pub struct Change {
     pub removed: u32,
     /// The file did not exist before.
     pub created: bool,
+    /// The file does not exist any more.
+    pub deleted: bool,
     /// Counted from the call's input, because the result has no patch.
     pub estimated: bool,
+    /// The result says that the file changed, and not how.
+    pub unknown: bool,
 }
 
-/// The change that a successful call of `tool` made, if it is one that changes files.
-pub fn change(tool: &str, input: Option<Raw<'_>>, result: Option<Raw<'_>>) -> Option<Change> {
+/// The change that a successful call of an edit tool made.
+pub fn change(
+    tool: &str,
+    input: Option<Raw<'_>>,
+    result: Option<Raw<'_>>,
+    cwd: Option<&str>,
+) -> Option<Change> {
     if Action::of(tool) != Action::Edit {
         return None;
     }
-    let path = path_of(tool, input, result)?.into_owned();
+    let path = path_of(tool, input, result, cwd)?.into_owned();
     let object = result.filter(|r| r.is_object());
     let (added, removed, created, estimated) = match object {
         Some(result) => from_result(tool, result, input),
         None => from_input(tool, input?),
     };
-    Some(Change { path, added, removed, created, estimated })
+    Some(Change { path, added, removed, created, deleted: false, estimated, unknown: false })
+}
+
+/// A file that a command changed, with what changed in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandChange<'a> {
+    /// The change.
+    pub change: Change,
+    hunks: Option<Raw<'a>>,
+}
+
+impl CommandChange<'_> {
+    /// The lines that changed; none if the result has no patch of the file.
+    pub fn hunks(&self) -> Vec<Hunk> {
+        self.hunks.map_or_else(Vec::new, patch_hunks)
+    }
+}
+
+/// The files that a command changed, as `toolUseResult.bashEditDiff` has them (since about
+/// 2.1.326, in git repositories). `files` has the patches of at most five files; `changedFiles`
+/// names all of them, so of the others only the path is known.
+pub fn command_changes<'a>(result: Option<Raw<'a>>, cwd: Option<&str>) -> Vec<CommandChange<'a>> {
+    let Some(diff) = result.and_then(|result| result.some("bashEditDiff")) else {
+        return Vec::new();
+    };
+    let is_true = |file: Raw<'a>, key: &str| file.get(key).and_then(Raw::bool) == Some(true);
+    let patched = diff.get("files").into_iter().flat_map(Raw::items).filter_map(|file| {
+        let path = absolute(file.string("filePath")?, cwd).into_owned();
+        let hunks = file.get("hunks").filter(|hunks| hunks.items().next().is_some());
+        let (added, removed) = hunks.map_or((0, 0), patch_counts);
+        let (created, deleted) = (is_true(file, "created"), is_true(file, "deleted"));
+        // An empty file may be made or removed without a line.
+        let unknown = hunks.is_none() && !created && !deleted;
+        let change = Change { path, added, removed, created, deleted, estimated: false, unknown };
+        Some(CommandChange { change, hunks })
+    });
+    let mut all: Vec<CommandChange<'a>> = patched.collect();
+    for path in diff.get("changedFiles").into_iter().flat_map(Raw::items) {
+        let Some(path) = path.text().filter(|path| !path.is_empty()) else { continue };
+        let path = absolute(path, cwd);
+        if !all.iter().any(|known| known.change.path == *path) {
+            let change = Change {
+                path: path.into_owned(),
+                added: 0,
+                removed: 0,
+                created: false,
+                deleted: false,
+                estimated: false,
+                unknown: true,
+            };
+            all.push(CommandChange { change, hunks: None });
+        }
+    }
+    all
 }
 
 type Counts = (u32, u32, bool, bool);
@@ -242,8 +326,11 @@ pub struct Hunk {
 
 /// The hunks of an edit's result; empty when there is no patch.
 pub fn hunks(result: Raw<'_>) -> Vec<Hunk> {
+    result.get("structuredPatch").map_or_else(Vec::new, patch_hunks)
+}
+
+fn patch_hunks(patch: Raw<'_>) -> Vec<Hunk> {
     let number = |hunk: Raw<'_>, key: &str| hunk.get(key).and_then(Raw::u64).unwrap_or(1);
-    let Some(patch) = result.get("structuredPatch") else { return Vec::new() };
     patch
         .items()
         .map(|hunk| Hunk {
@@ -353,6 +440,7 @@ pub const RESULT_FIELDS: &[(&str, &[&str])] = &[
             "staged",
             "memdirStamped",
             "staleRecovered",
+            "contentNotInModelContext",
         ],
     ),
     (
@@ -418,7 +506,7 @@ mod tests {
     fn an_edit_counts_its_patch() {
         // FORMAT 7: Edit `filePath, …, structuredPatch[{oldStart,oldLines,newStart,newLines,lines}]`.
         let result = r#"{"filePath":"/a.rs","originalFile":null,"structuredPatch":[{"oldStart":10,"oldLines":3,"newStart":10,"newLines":4,"lines":[" a","-b","+c","+d"," e","\\ No newline at end of file"]}]}"#;
-        let change = change("Edit", None, Some(raw(result))).expect("a change");
+        let change = change("Edit", None, Some(raw(result)), None).expect("a change");
         assert_eq!((change.added, change.removed, change.estimated), (2, 1, false));
         assert_eq!(hunks(raw(result))[0].lines[1], "-b");
     }
@@ -426,15 +514,59 @@ mod tests {
     #[test]
     fn a_created_file_counts_its_lines() {
         let result = r#"{"type":"create","filePath":"/a","content":"x\ny\n","structuredPatch":[],"originalFile":null}"#;
-        let change = change("Write", None, Some(raw(result))).expect("a change");
+        let change = change("Write", None, Some(raw(result)), None).expect("a change");
         assert_eq!((change.added, change.removed, change.created), (2, 0, true));
     }
 
     #[test]
     fn without_a_result_the_input_is_an_estimate() {
         let input = r#"{"file_path":"/a","old_string":"a\nb\nc","new_string":"a\nX\nY\nc"}"#;
-        let change = change("Edit", Some(raw(input)), None).expect("a change");
+        let change = change("Edit", Some(raw(input)), None, None).expect("a change");
         assert_eq!((change.added, change.removed, change.estimated), (2, 1, true));
+    }
+
+    #[test]
+    fn a_relative_path_is_seen_from_the_working_directory() {
+        let of = |path: &str, cwd: Option<&str>| {
+            let input = format!(r#"{{"file_path":"{path}","content":"x"}}"#);
+            change("Write", Some(raw(&input)), None, cwd).expect("a change").path
+        };
+        assert_eq!(of("wt.txt", Some("/w/tree")), "/w/tree/wt.txt");
+        assert_eq!(of("./a/wt.txt", Some("/w/tree/")), "/w/tree/a/wt.txt");
+        assert_eq!(of("../b.txt", Some("/w/tree")), "/w/tree/../b.txt");
+        assert_eq!(of("/w/b.txt", Some("/w/tree")), "/w/b.txt");
+        assert_eq!(of("~/b.txt", Some("/w/tree")), "~/b.txt");
+        assert_eq!(of("C:/b.txt", Some("/w/tree")), "C:/b.txt");
+        assert_eq!(of("src/b.txt", Some(r"C:\w")), r"C:\w\src\b.txt");
+        assert_eq!(of("wt.txt", None), "wt.txt");
+    }
+
+    #[test]
+    fn a_command_changes_files() {
+        // As 2.1.326 writes it: the patches of five files, and the names of all.
+        let result = r#"{"stdout":"","bashEditDiff":{"files":[{"filePath":"/w/calc.py","hunks":[{"oldStart":1,"oldLines":2,"newStart":1,"newLines":2,"lines":[" def add(a, b):","-    return a - b","+    return a + b"]}]},{"filePath":"/w/old.txt","hunks":[{"oldStart":1,"oldLines":1,"newStart":1,"newLines":0,"lines":["-x"]}],"deleted":true},{"filePath":"/w/new.txt","hunks":[{"oldStart":1,"oldLines":0,"newStart":1,"newLines":2,"lines":["+1","+2"]}],"created":true},{"filePath":"/w/empty","hunks":[],"created":true}],"moreFiles":1,"changedFiles":["/w/calc.py","/w/old.txt","/w/new.txt","/w/empty","/w/long.txt"]}}"#;
+        let found = command_changes(Some(raw(result)), Some("/w"));
+        let seen: Vec<_> = found
+            .iter()
+            .map(|found| {
+                let c = &found.change;
+                (&*c.path, c.added, c.removed, c.created, c.deleted, c.unknown)
+            })
+            .collect();
+        assert_eq!(
+            seen,
+            [
+                ("/w/calc.py", 1, 1, false, false, false),
+                ("/w/old.txt", 0, 1, false, true, false),
+                ("/w/new.txt", 2, 0, true, false, false),
+                ("/w/empty", 0, 0, true, false, false),
+                ("/w/long.txt", 0, 0, false, false, true),
+            ]
+        );
+        assert_eq!(found[0].hunks()[0].lines[2], "+    return a + b");
+        assert!(found[4].hunks().is_empty());
+        assert!(command_changes(Some(raw(r#""Error: x""#)), None).is_empty());
+        assert!(command_changes(Some(raw(r#"{"bashEditDiff":null}"#)), None).is_empty());
     }
 
     #[test]

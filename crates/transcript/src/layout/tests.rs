@@ -30,6 +30,7 @@ fn tell(kind: &FileKind) -> String {
         FileKind::FileHistory { hash, version, .. } => format!("{hash} {version}"),
         FileKind::Registry { pid } => pid.to_string(),
         FileKind::Team { team } => team.to_string(),
+        FileKind::Job { job } => job.to_string(),
         _ => String::new(),
     };
     let session = kind.session().map_or("", SessionId::as_str).replace(SID, "SID");
@@ -115,6 +116,10 @@ fn every_place_of_the_layout() {
         ("uploads/SID/0123abcd-a.png", "upload SID"),
         ("image-cache/SID/1.png", "image-cache"),
         ("teams/mine/config.json", "team mine"),
+        ("jobs/f37a090c/timeline.jsonl", "job f37a090c"),
+        ("jobs/f37a090c/state.json", "job f37a090c"),
+        ("jobs/f37a090c/tmp/x", "client-state"),
+        ("jobs/pins.json", "client-state"),
         ("settings.json", "settings"),
         ("statsig/x", "other"),
         ("projects/stray.jsonl", "other"),

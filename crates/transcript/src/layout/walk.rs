@@ -12,7 +12,7 @@ use rayon::prelude::*;
 
 use super::{FOLDERS, FileKind, beside, classify, classify_lone};
 use crate::id::SessionId;
-use crate::kept::Kept;
+use crate::kept::{Kept, Saved};
 use crate::source::Source;
 use crate::time::Time;
 
@@ -106,6 +106,8 @@ pub struct Found {
     pub inode: Option<(u64, u64)>,
     /// Where it is read from if it is not on disk any more.
     pub kept: Option<Kept>,
+    /// What an earlier reading of just this content left.
+    pub saved: Option<Saved>,
 }
 
 /// What the file system says of a file.
@@ -136,11 +138,21 @@ impl Stat {
 impl Found {
     fn new(path: PathBuf, rel: PathBuf, stat: Stat) -> Self {
         let Stat { size, modified, created, inode } = stat;
-        Self { path, kind: classify(&rel), rel, size, modified, created, inode, kept: None }
+        Self {
+            path,
+            kind: classify(&rel),
+            rel,
+            size,
+            modified,
+            created,
+            inode,
+            kept: None,
+            saved: None,
+        }
     }
 
     /// No file; filled in by whoever knows it.
-    pub(crate) fn nowhere() -> Self {
+    pub fn unknown() -> Self {
         Self::named(PathBuf::new(), 0)
     }
 
@@ -155,6 +167,7 @@ impl Found {
             created: None,
             inode: None,
             kept: None,
+            saved: None,
         }
     }
 
@@ -169,15 +182,13 @@ impl Found {
             created: None,
             inode: None,
             kept: Some(kept),
+            saved: None,
         }
     }
 
     /// The session that a transcript's name says it is of.
     pub fn stem(&self) -> Option<&str> {
-        match &self.kind {
-            FileKind::Session { session, .. } => Some(session.as_str()),
-            _ => None,
-        }
+        self.kind.stem()
     }
 
     /// The whole of a small file in the same folder; `None` if there is none.

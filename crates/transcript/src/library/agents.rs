@@ -2,6 +2,7 @@
 //! result, signs of life, notifications, and in old files the task's own words.
 
 use hashbrown::HashMap;
+use serde::{Deserialize, Serialize};
 
 use super::Library;
 use super::card::{Card, Facts};
@@ -11,7 +12,7 @@ use crate::session::{AgentLink, LinkKind};
 use crate::side::agent_meta::{self, AgentMeta};
 
 /// Who started a subagent.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AgentParent {
     /// The session itself.
     Session,
@@ -20,7 +21,7 @@ pub enum AgentParent {
 }
 
 /// A subagent of a session.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Agent {
     /// Its id; of a sidechain inside the main file `inline-<entry>`.
     pub id: AgentId,

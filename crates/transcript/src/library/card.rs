@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::diagnostic::DiagnosticKind;
 use crate::entry::tool::Commit;
 use crate::id::{Key, SessionId};
-use crate::layout::Found;
+use crate::layout::{FileKind, Found};
 use crate::session::{
     AgentLink, Ending, ForkKind, Node, PrLink, Role, Session, State, TitleSource,
 };
@@ -87,12 +87,11 @@ impl Facts {
                     && matches!(node.role, Role::Prompt | Role::Queued),
             );
         }
-        let turns = session.turns().iter().filter(|t| session.counts(t.prompt)).count();
         let rewinds = |b: &&crate::session::Branch| b.kind == ForkKind::Rewind && owned(&b.head);
         Self {
             entries,
             talk,
-            turns,
+            turns: session.own_turns().count(),
             calls: session.own_calls().count(),
             errors: session.errors().len(),
             files: files.len(),
@@ -103,7 +102,7 @@ impl Facts {
             abandoned_prompts,
             first: session.first_time(),
             last: session.last_time(),
-            cwd: session.cwd().map(Into::into),
+            cwd: session.project().map(Into::into),
             git_branch: session.git_branch().map(Into::into),
             models: session.models().map(Into::into).collect(),
             versions: session.versions().map(Into::into).collect(),
@@ -125,7 +124,7 @@ fn is_said(node: &Node) -> bool {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Card {
     /// The file.
-    #[serde(skip, default = "Found::nowhere")]
+    #[serde(skip, default = "Found::unknown")]
     pub found: Found,
     /// The session whose file it is; a subagent's file names its parent's.
     pub id: Option<SessionId>,
@@ -164,6 +163,34 @@ pub struct Card {
 }
 
 impl Card {
+    /// The card without what only a join needs.
+    pub(super) fn clone_without_keys(&self) -> Self {
+        Self {
+            found: Found::unknown(),
+            id: self.id.clone(),
+            strays: self.strays.clone(),
+            facts: self.facts.clone(),
+            title: self.title.clone(),
+            lines: self.lines,
+            diagnostics: self.diagnostics.clone(),
+            copied: self.copied,
+            copied_from: self.copied_from,
+            keys: Vec::new(),
+            foreign_summaries: Vec::new(),
+            continued_in: None,
+            forked_from: None,
+            lineage: None,
+            fork_context: None,
+            former: Vec::new(),
+            is_background: self.is_background,
+            agent_links: Vec::new(),
+            agent_calls: Vec::new(),
+            workflow_runs: Vec::new(),
+            task: None,
+            inline_agents: Vec::new(),
+        }
+    }
+
     /// The card as bytes, without the file's name and place.
     pub fn save(&self) -> Vec<u8> {
         postcard::to_stdvec(self).expect("plain values can be written")
@@ -203,7 +230,7 @@ impl Card {
             agent_calls: session
                 .calls()
                 .iter()
-                .filter(|c| c.is_agent())
+                .filter(|c| c.is_agent() && !session.nodes()[c.node()].is_copy())
                 .map(|c| (c.key(), c.task()))
                 .collect(),
             workflow_runs: session.workflow_runs().to_vec(),
@@ -215,6 +242,16 @@ impl Card {
                 .collect(),
             found,
         }
+    }
+
+    /// Whether it is a session's file, not a subagent's.
+    pub(super) fn is_main(&self) -> bool {
+        matches!(self.found.kind, FileKind::Session { .. })
+    }
+
+    /// Of several files of a session the one with the most talk is read.
+    pub(super) fn fullness(&self) -> (usize, u64) {
+        (self.facts.talk, self.found.size)
     }
 
     /// Entries of other sessions.

@@ -27,6 +27,10 @@ impl Copies {
         self.of.get(&card)
     }
 
+    pub(super) fn insert(&mut self, card: usize, keys: HashSet<u64>) {
+        self.of.insert(card, keys);
+    }
+
     pub(super) fn find(cards: &[Card]) -> Self {
         let shared = shared(cards);
         let mut in_files: HashMap<usize, HashSet<u64>> = HashMap::new();
@@ -35,9 +39,11 @@ impl Copies {
                 in_files.entry(file as usize).or_default().insert(group.0);
             }
         }
-        let marked = marked(cards);
-        let rank: HashMap<usize, Rank> =
-            in_files.iter().map(|(&file, keys)| (file, rank(cards, file, keys, &marked))).collect();
+        let (marked, lesser) = (marked(cards), lesser(cards));
+        let rank = |(&file, keys): (&usize, &HashSet<u64>)| {
+            (file, (lesser.contains(&file), rank(cards, file, keys, &marked)))
+        };
+        let rank: HashMap<usize, (bool, Rank)> = in_files.iter().map(rank).collect();
         let mut copies = Self::default();
         let mut votes: HashMap<(usize, usize), usize> = HashMap::new();
         for (key, files) in &shared {
@@ -127,6 +133,27 @@ impl Bits {
         self.words[word] |= bit;
         was
     }
+}
+
+/// Files of a session that has another file with more in it: that one is read as the session, so
+/// it owns what both have.
+fn lesser(cards: &[Card]) -> HashSet<usize> {
+    let mut best: HashMap<&str, usize> = HashMap::new();
+    let mut lesser = HashSet::new();
+    for (file, card) in cards.iter().enumerate() {
+        let Some(id) = card.id.as_ref().filter(|_| card.is_main()) else { continue };
+        let known = *best.entry(id.as_str()).or_insert(file);
+        if known != file {
+            let (more, less) = if card.fullness() > cards[known].fullness() {
+                (file, known)
+            } else {
+                (known, file)
+            };
+            best.insert(id.as_str(), more);
+            lesser.insert(less);
+        }
+    }
+    lesser
 }
 
 /// Sessions that others name as where the talk went on.

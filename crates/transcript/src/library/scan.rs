@@ -1,13 +1,12 @@
 //! Reading all files, each alone, in parallel, the largest first.
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use hashbrown::HashSet;
 
 use super::card::Card;
-use crate::id::SessionId;
+use crate::id::{Key, SessionId};
+use crate::kept::Saved;
 use crate::layout::{FileKind, Found, Problem};
+use crate::parallel::map_largest_first;
 use crate::session::{Builder, Options, Session};
 use crate::source::Source;
 
@@ -30,25 +29,13 @@ pub fn scan<T: Send>(
     done: impl Fn(u64) + Sync,
 ) -> Scan<T> {
     let files: Vec<Found> = files.into_iter().filter(|f| is_read(&f.kind)).collect();
-    let mut order: Vec<usize> = (0..files.len()).collect();
-    order.sort_by_key(|&i| std::cmp::Reverse(files[i].size));
-    let next = AtomicUsize::new(0);
-    let results: Mutex<Vec<(usize, ReadCard<T>)>> = Mutex::new(Vec::new());
-    rayon::scope(|scope| {
-        for _ in 0..rayon::current_num_threads() {
-            scope.spawn(|_| {
-                while let Some(&index) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let result = read_card(&files[index], &take);
-                    done(files[index].size);
-                    results.lock().expect("no reader panics").push((index, result));
-                }
-            });
-        }
-    });
-    let mut results = results.into_inner().expect("no reader panics");
-    results.sort_by_key(|(index, _)| *index);
+    let read = |found: &Found| {
+        let card = read_card(found, &take);
+        done(found.size);
+        card
+    };
     let mut scan = Scan { cards: Vec::new(), extras: Vec::new(), problems: Vec::new() };
-    for (_, result) in results {
+    for result in map_largest_first(&files, |found| found.size, read) {
         match result {
             Ok((card, extra)) => {
                 scan.cards.push(card);
@@ -77,6 +64,29 @@ fn read_card<T>(
     Ok((Card::of(found.clone(), &session), extra))
 }
 
+/// What `take` sees in each of these files, in parallel, the largest first; in the order of the
+/// files, with what could not be read.
+pub fn take_each<T: Send>(
+    files: &[&Found],
+    take: impl Fn(&Found, &Session, &Source) -> Option<T> + Sync,
+    done: impl Fn(u64) + Sync,
+) -> (Vec<Option<T>>, Vec<Problem>) {
+    let (mut all, mut problems) = (Vec::with_capacity(files.len()), Vec::new());
+    let read = |found: &&Found| {
+        let source = found.open()?;
+        let taken = take(found, &finish(&source, found, None)?, &source);
+        done(found.size);
+        Ok(taken)
+    };
+    for taken in map_largest_first(files, |found| found.size, read) {
+        all.push(taken.unwrap_or_else(|problem| {
+            problems.push(problem);
+            None
+        }));
+    }
+    (all, problems)
+}
+
 /// The session that a file's own entries make.
 pub fn read_session(found: &Found, copies: Option<&HashSet<u64>>) -> Result<Session, Problem> {
     finish(&found.open()?, found, copies)
@@ -87,9 +97,14 @@ fn finish(
     found: &Found,
     copies: Option<&HashSet<u64>>,
 ) -> Result<Session, Problem> {
-    let mut builder = Builder::new();
+    let mut builder = saved_builder(found);
     source.read_into(&mut builder)?;
     Ok(builder.finish(&Options { stem: found.stem(), copies }))
+}
+
+/// What is known of a file before it is read.
+fn saved_builder(found: &Found) -> Builder {
+    found.saved.as_ref().and_then(Saved::builder).unwrap_or_default()
 }
 
 /// As [`read_session`], with the entries of the session that stand in other files.
@@ -100,18 +115,49 @@ pub(super) fn joined_session(
     id: &SessionId,
     copies: Option<&HashSet<u64>>,
 ) -> Result<Session, Problem> {
-    let mut builder = Builder::new();
+    let mut builder = own.map_or_else(Builder::new, |own| saved_builder(&cards[own].found));
     if let Some(own) = own {
         cards[own].found.open()?.read_into(&mut builder)?;
     }
     for &(file, _) in found_in {
-        builder.adopt(id.as_str());
-        cards[file].found.open()?.read_into(&mut builder)?;
+        adopt(&mut builder, &cards[file].found, id)?;
     }
     Ok(builder.finish(&Options { stem: Some(id.as_str()), copies }))
 }
 
+/// Adds the entries of session `id` that another session's file holds.
+fn adopt(builder: &mut Builder, host: &Found, id: &SessionId) -> Result<(), Problem> {
+    builder.adopt(read_session(host, None)?.foreign_entries(id.as_str()));
+    host.open()?.read_into(builder)
+}
+
 impl super::Library {
+    /// The entries of a session that other sessions' files hold, one session for each file.
+    pub fn strays(&self, item: &super::SessionItem) -> Result<Vec<(Session, Found)>, Problem> {
+        let of_file = |&(file, _): &(usize, usize)| {
+            let found = &self.cards[file].found;
+            let host = read_session(found, None)?;
+            Ok((self.read_strays(item, &host, &found.open()?)?, found.clone()))
+        };
+        item.found_in.iter().map(of_file).collect()
+    }
+
+    /// The entries of a session in the file of another session, `host`, as a session. Entries that
+    /// the session's own file has, too, are copies.
+    pub fn read_strays(
+        &self,
+        item: &super::SessionItem,
+        host: &Session,
+        source: &Source,
+    ) -> Result<Session, Problem> {
+        let id = item.id.as_str();
+        let mut builder = Builder::of_entries(host.foreign_entries(id));
+        source.read_into(&mut builder)?;
+        let own = item.file.map(|file| read_session(&self.cards[file].found, None)).transpose()?;
+        let own = own.map(|own| own.keys().map(Key::short).collect());
+        Ok(builder.finish(&Options { stem: Some(id), copies: own.as_ref() }))
+    }
+
     /// The whole session of an item, entries in other files included, and the files its nodes
     /// stand in: [`crate::session::Node::source`] counts through them.
     pub fn read(&self, item: &super::SessionItem) -> Result<(Session, Vec<Found>), Problem> {

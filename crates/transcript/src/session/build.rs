@@ -3,15 +3,18 @@
 
 use std::io::{self, Read};
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use super::fact::{
-    AgentLink, Agents, Call, Compaction, LinkKind, Marks, Names, Stamp, Started, Titles, Touch,
+    AgentLink, Agents, Call, Compaction, LinkKind, Marks, Names, RepeatedCall, Stamp, Started,
+    Titles, Touch,
 };
 use super::node::{NO_TIME, NONE, Node, Role, flag};
+use super::queue::Queue;
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::entry::message::{Block, BlockKind};
-use crate::entry::{Entry, Kind, Parent, tool};
+use crate::entry::tool::{self, Action};
+use crate::entry::{Entry, Kind, Parent};
 use crate::firsts::Firsts;
 use crate::id::Key;
 use crate::json::{Raw, Str};
@@ -21,6 +24,9 @@ use crate::prompt::{self, Voice};
 /// Entries are seldom shorter, taken together.
 const SHORT_ENTRY: u64 = 1536;
 const MOST_EXPECTED: u64 = 1 << 20;
+
+/// The uuid of nothing.
+const NO_LEAF: &str = "00000000-0000-0000-0000-000000000000";
 
 /// How many oddities are kept with their place; all are counted.
 const KEPT_DIAGNOSTICS: usize = 1000;
@@ -45,6 +51,7 @@ pub struct Builder {
     pub(super) versions: Names,
     pub(super) calls: Vec<Call>,
     pub(super) first_calls: Firsts,
+    pub(super) repeated_calls: Vec<RepeatedCall>,
     /// What each user entry says, as a key: replays say the same.
     pub(super) words: Vec<(u32, Key)>,
     pub(super) unpaired: Vec<(Key, u32)>,
@@ -57,17 +64,23 @@ pub struct Builder {
     pub(super) agents: Agents,
     pub(super) marks: Marks,
     pub(super) leaf: Option<(Key, u32)>,
+    /// `last-prompt` lines that name no leaf at all: a person rewound to the start.
+    pub(super) rewinds_to_start: Vec<u32>,
+    pub(super) queue: Queue,
     pub(super) diagnostics: Vec<Diagnostic>,
     pub(super) diagnostic_counts: Vec<(DiagnosticKind, u64)>,
     /// The last node of each line of talk that has no `parentUuid`, by its `parent_tool_use_id`.
     pub(super) last_of: HashMap<Option<Key>, u32>,
     pub(super) source: u8,
-    pub(super) only: Option<Box<str>>,
+    /// The numbers of the entries to take, if not all are.
+    pub(super) only: Option<HashSet<u32>>,
     pub(super) number: u32,
     pub(super) lines: u64,
     pub(super) consumed: u64,
     pub(super) open_line: bool,
     pub(super) scratch: Vec<Diagnostic>,
+    /// Whether the last line of the file so far gives the session a title that it had already.
+    pub(super) repeats_title: bool,
 }
 
 impl Builder {
@@ -82,10 +95,16 @@ impl Builder {
         Self { consumed: offset, ..Self::default() }
     }
 
-    /// Goes on with another file: entries of session `only` that stand there are given back.
-    pub fn adopt(&mut self, only: &str) {
+    /// A session of which only the entries with these numbers will be read.
+    pub fn of_entries(entries: HashSet<u32>) -> Self {
+        Self { only: Some(entries), ..Self::default() }
+    }
+
+    /// Goes on with another file, of which only the entries with these numbers are taken: they
+    /// belong to this session ([`super::Session::foreign_entries`]).
+    pub fn adopt(&mut self, entries: HashSet<u32>) {
         self.source = self.source.saturating_add(1);
-        self.only = Some(only.into());
+        self.only = Some(entries);
         (self.number, self.consumed, self.open_line) = (0, 0, false);
     }
 
@@ -103,6 +122,11 @@ impl Builder {
     /// said by the session.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
+    }
+
+    /// Whether the internal line that was read last gives the session a title it had already.
+    pub fn repeats_title(&self) -> bool {
+        self.repeats_title
     }
 
     /// The tool of a call met so far, by its id.
@@ -227,7 +251,7 @@ impl Builder {
     /// Takes one entry.
     pub fn push(&mut self, entry: &Entry<'_>) {
         self.number += 1;
-        if self.only.as_deref().is_some_and(|only| !entry.session.is_some_and(|s| s.is(only))) {
+        if self.only.as_ref().is_some_and(|only| !only.contains(&self.number)) {
             return;
         }
         let session = entry.session.map_or(NONE, |s| self.sessions.add(s));
@@ -237,9 +261,9 @@ impl Builder {
             Kind::User => self.user(entry, index, &mut node),
             Kind::Assistant => self.assistant(entry, index, &mut node),
             Kind::System => self.system(entry, index, &mut node),
-            Kind::Attachment => self.attachment(entry, &mut node),
+            Kind::Attachment => self.attachment(entry, index, &mut node),
             Kind::Progress => self.progress(entry),
-            Kind::Bookkeeping => self.bookkeeping(entry, session, index),
+            Kind::Bookkeeping => self.bookkeeping(entry, index, &mut node),
             Kind::Unknown | Kind::Damaged => {}
         }
         if entry.kind.is_chain() {
@@ -292,6 +316,8 @@ impl Builder {
                 Kind::Assistant => Role::Answer,
                 Kind::System => Role::Event,
                 Kind::Progress => Role::Progress,
+                // A copy of the system prompt for the client itself: it is not sent as a message.
+                Kind::Attachment if entry.is_inner_type("prompt_snapshot") => Role::Bookkeeping,
                 Kind::Attachment => Role::Attachment,
                 Kind::Bookkeeping => Role::Bookkeeping,
                 Kind::Unknown => Role::Unknown,
@@ -363,18 +389,20 @@ impl Builder {
             return;
         }
         let Some(text) = prompt::typed_text(entry) else { return };
-        if voice == Voice::Prompt && is_old_marker(entry, &text) {
+        // Most versions flag a summary; all of them begin it with the same words.
+        if voice == Voice::Prompt && text.starts_with(prompt::CONTINUED) {
             node.role = Role::Summary;
         }
         if node.role == Role::Summary {
             self.summary(index, node);
         }
+        node.mark_local_command(&text);
         self.said(voice, &text, index, node);
     }
 
     /// What the words of a user entry tell: a title, a subagent's task, a task's end.
     fn said(&mut self, voice: Voice, text: &str, index: u32, node: &Node) {
-        self.words.push((index, Key::of(&text.as_bytes()[..text.len().min(TELLING_WORDS)])));
+        self.words.push((index, words_key(text)));
         if self.agents.task.is_none() && node.role != Role::Summary {
             let task = prompt::teammate_text(text).unwrap_or(text);
             self.agents.task = Some(Key::of(task.trim().as_bytes()));
@@ -385,7 +413,7 @@ impl Builder {
         if voice == Voice::Notification {
             let agent = prompt::tagged(text, "task-id");
             let call = prompt::tagged(text, "tool-use-id").map(|id| Key::of(id.as_bytes()));
-            if let Some(agent) = agent {
+            if let Some(agent) = agent.filter(|_| !call.is_some_and(|key| self.is_command(key))) {
                 self.agents.link(agent, AgentLink { call, kind: LinkKind::Notification });
             }
         }
@@ -400,7 +428,13 @@ impl Builder {
         }
     }
 
-    fn titles(&mut self, session: u32) -> &mut Titles {
+    /// Whether a call runs a command: what it leaves in the background is not a subagent.
+    fn is_command(&self, call: Key) -> bool {
+        let tool = self.call_of(call).map(|at| self.tools.get(self.calls[at as usize].tool));
+        tool.is_some_and(|tool| Action::of(tool) == Action::Run)
+    }
+
+    pub(super) fn titles(&mut self, session: u32) -> &mut Titles {
         slot(&mut self.titles, session)
     }
 
@@ -420,6 +454,10 @@ impl Builder {
         }
         call.result = index;
         call.is_error = block.is_error;
+        if Action::of(self.tools.get(call.tool)) == Action::Run {
+            self.command_changes(entry, call_index);
+        }
+        let call = &mut self.calls[call_index as usize];
         match std::mem::replace(&mut call.started, Started::Other) {
             Started::Other => {}
             Started::Agent(task) => {
@@ -430,7 +468,8 @@ impl Builder {
                 let tool = self.tools.get(call.tool).to_owned();
                 let input = Raw::new(&input).ok();
                 if !block.is_error
-                    && let Some(change) = tool::change(&tool, input, entry.tool_result)
+                    && let Some(change) =
+                        tool::change(&tool, input, entry.tool_result, cwd(entry).as_deref())
                 {
                     self.touch(change, call_index);
                 }
@@ -451,6 +490,12 @@ impl Builder {
         }
     }
 
+    fn command_changes(&mut self, entry: &Entry<'_>, call: u32) {
+        for found in tool::command_changes(entry.tool_result, cwd(entry).as_deref()) {
+            self.touch(found.change, call);
+        }
+    }
+
     fn touch(&mut self, change: tool::Change, call: u32) {
         let path = self.paths.add_text(&change.path);
         self.touches.push(Touch {
@@ -459,7 +504,9 @@ impl Builder {
             added: change.added,
             removed: change.removed,
             created: change.created,
+            deleted: change.deleted,
             estimated: change.estimated,
+            unknown: change.unknown,
         });
     }
 
@@ -483,6 +530,9 @@ impl Builder {
         let has = |kind| blocks.iter().any(|b| b.kind == kind);
         node.role = if entry.field("isApiErrorMessage").is_some_and(|v| v.bytes() == b"true") {
             Role::ApiError
+        } else if message.model.is_some_and(|model| model.is("<synthetic>")) {
+            // Claude Code wrote it in the place of an answer: the model said nothing.
+            Role::Event
         } else if has(BlockKind::ToolUse) {
             Role::Call
         } else if has(BlockKind::Text) || blocks.is_empty() {
@@ -492,12 +542,17 @@ impl Builder {
         } else {
             Role::Answer
         };
+        // A forked subagent's file begins with the call that started it, which its parent owns.
+        if self.marks.fork_context.is_some() && node.role == Role::Call && node.has(flag::ROOT) {
+            node.flags |= flag::COPY;
+        }
         if message.stop_reason.is_some_and(|s| s.is("end_turn") || s.is("stop_sequence")) {
             node.flags |= flag::END_TURN;
         }
         if !node.has(flag::REPEAT) {
+            let has_only_calls = blocks.iter().all(|b| b.kind == BlockKind::ToolUse);
             for block in blocks.iter().filter(|b| b.kind == BlockKind::ToolUse) {
-                self.call(block, index);
+                self.call(block, index, has_only_calls);
             }
         }
     }
@@ -515,12 +570,16 @@ impl Builder {
         number
     }
 
-    fn call(&mut self, block: &Block<'_>, index: u32) {
+    fn call(&mut self, block: &Block<'_>, index: u32, has_only_calls: bool) {
         let tool = self.tools.add(block.name.unwrap_or(Str::new(b"")));
-        let started = Started::of(self.tools.get(tool), block.input);
         let key = block.id.map_or(Key(u128::from(index) | 1 << 126), Key::of_str);
         let next = self.calls.len() as u32;
-        self.first_calls.add(key, next, |at| self.calls[at].key);
+        let call = self.first_calls.add(key, next, |at| self.calls[at].key);
+        if call != next {
+            self.repeated_calls.push(RepeatedCall { call, node: index, has_only_calls });
+            return;
+        }
+        let started = Started::of(self.tools.get(tool), block.input);
         self.calls.push(Call { key, tool, node: index, result: NONE, is_error: false, started });
     }
 
@@ -532,11 +591,23 @@ impl Builder {
         } else if entry.is_subtype("api_error") {
             node.role = Role::ApiError;
         } else if entry.is_subtype("local_command") {
-            let command = entry.string("content").filter(|c| prompt::of_text(c) == Voice::Command);
-            if let Some(command) = command {
+            self.local_command(entry, index, node);
+        }
+    }
+
+    /// A command that the client carried out by itself, or what that printed: the client tells
+    /// the model both.
+    fn local_command(&mut self, entry: &Entry<'_>, index: u32, node: &mut Node) {
+        let Some(text) = entry.string("content").filter(|text| !text.is_empty()) else { return };
+        match prompt::of_text(&text) {
+            Voice::Command => {
                 node.role = Role::Command;
-                self.titles(node.session).prompt(Role::Command, &command);
+                node.mark_local_command(&text);
+                self.words.push((index, words_key(&text)));
+                self.titles(node.session).prompt(Role::Command, &text);
             }
+            Voice::Injected => node.role = Role::Injected,
+            _ => {}
         }
     }
 
@@ -549,7 +620,7 @@ impl Builder {
         }
     }
 
-    fn attachment(&mut self, entry: &Entry<'_>, node: &mut Node) {
+    fn attachment(&mut self, entry: &Entry<'_>, index: u32, node: &mut Node) {
         let Some(attachment) = entry.field("attachment") else { return };
         if !attachment.first("type").and_then(Raw::str).is_some_and(|t| t.is("queued_command")) {
             return;
@@ -557,18 +628,23 @@ impl Builder {
         let is_prompt =
             attachment.get("commandMode").and_then(Raw::str).is_none_or(|mode| mode.is("prompt"));
         let is_meta = attachment.get("isMeta").and_then(Raw::bool) == Some(true);
-        let text = attachment.get("prompt").and_then(queued_text);
         if !is_prompt || is_meta {
             node.role = Role::Notification;
             return;
         }
+        let text = prompt::typed_text(entry);
         match text.as_deref().map(prompt::of_text) {
             Some(Voice::Prompt) | None => node.role = Role::Queued,
             Some(Voice::Command) => node.role = Role::Command,
             Some(Voice::Notification) => node.role = Role::Notification,
+            Some(Voice::Teammate) => node.role = Role::Teammate,
             Some(_) => {}
         }
-        if let (Role::Queued, Some(text), false) = (node.role, text, node.has(flag::SIDECHAIN)) {
+        let Some(text) = text.filter(|_| !node.has(flag::SIDECHAIN | flag::REPEAT)) else { return };
+        if node.role.is_person() {
+            self.words.push((index, words_key(&text)));
+        }
+        if node.role == Role::Queued {
             self.titles(node.session).prompt(Role::Queued, &text);
         }
     }
@@ -584,15 +660,26 @@ impl Builder {
         self.agents.link(&agent, AgentLink { call, kind: LinkKind::Progress });
     }
 
-    fn bookkeeping(&mut self, entry: &Entry<'_>, session: u32, index: u32) {
+    fn bookkeeping(&mut self, entry: &Entry<'_>, index: u32, node: &mut Node) {
+        if entry.is_type("queue-operation") {
+            self.queue_operation(entry, index, node);
+        }
         if entry.is_type("last-prompt")
             && let Some(leaf) = entry.leaf
         {
-            self.leaf = Some((Key::of_str(leaf), index));
+            match leaf.is(NO_LEAF) {
+                true => self.rewinds_to_start.push(index),
+                false => self.leaf = Some((Key::of_str(leaf), index)),
+            }
         }
-        self.titles(session).line(entry);
+        self.repeats_title = self.titles(node.session).line(entry);
         self.marks.line(entry, self.number);
     }
+}
+
+/// The working directory that an entry names.
+fn cwd<'a>(entry: &Entry<'a>) -> Option<std::borrow::Cow<'a, str>> {
+    entry.cwd.map(Str::text)
 }
 
 /// What is kept for each session id; the first place is for entries without one.
@@ -604,22 +691,11 @@ fn slot<T: Default>(all: &mut Vec<T>, session: u32) -> &mut T {
     &mut all[at]
 }
 
-fn queued_text(prompt: Raw<'_>) -> Option<std::borrow::Cow<'_, str>> {
-    prompt.text().or_else(|| prompt.items().find_map(|block| block.get("text")?.text()))
-}
-
-/// Before compactions were flagged (and where no version is given) their text tells, if it is
-/// the entry's own beginning. A later version's flag is missing because a person quotes it.
-fn is_old_marker(entry: &Entry<'_>, text: &str) -> bool {
-    const FLAGGED_SINCE: (u32, u32, u32) = (2, 0, 76);
-    text.starts_with(prompt::CONTINUED)
-        && entry.version.is_none_or(|v| version(&v.text()).is_none_or(|v| v < FLAGGED_SINCE))
-}
-
-/// The three numbers of a version.
-fn version(text: &str) -> Option<(u32, u32, u32)> {
-    let mut parts = text.split(['.', '-', '+']).map(|p| p.parse().ok());
-    Some((parts.next()??, parts.next()??, parts.next()??))
+/// The words of a person's entry as a key: a slash command is the same however it is written.
+pub(super) fn words_key(text: &str) -> Key {
+    let text = prompt::one_line(text);
+    let text = text.trim().as_bytes();
+    Key::of(&text[..text.len().min(TELLING_WORDS)])
 }
 
 impl Marks {

@@ -149,6 +149,15 @@ impl Call {
     }
 }
 
+/// A call whose response was written again: the same id in another entry.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(super) struct RepeatedCall {
+    pub call: u32,
+    pub node: u32,
+    /// The entries hold nothing but calls, so that one of them can be hidden.
+    pub has_only_calls: bool,
+}
+
 /// A change that a call made to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Touch {
@@ -160,8 +169,12 @@ pub struct Touch {
     pub removed: u32,
     /// The file did not exist before.
     pub created: bool,
+    /// The file does not exist any more.
+    pub deleted: bool,
     /// Counted from the input, because the result has no patch.
     pub estimated: bool,
+    /// The result says that the file changed, and not how: the lines are not known.
+    pub unknown: bool,
 }
 
 impl Touch {
@@ -303,10 +316,15 @@ impl Titles {
         self.summaries.extend(other.summaries);
     }
 
-    pub(super) fn line(&mut self, entry: &Entry<'_>) {
-        let Some(name) = entry.type_name else { return };
+    /// Takes a line that names the session. Whether it says again what it said before is given
+    /// back: Claude Code writes the same title many times.
+    pub(super) fn line(&mut self, entry: &Entry<'_>) -> bool {
+        let Some(name) = entry.type_name else { return false };
         let text =
             |field: &str| entry.string(field).filter(|t| !t.trim().is_empty()).map(|t| cut(&t));
+        let names = |titles: &Self| [&titles.custom, &titles.ai, &titles.tag].map(Option::clone);
+        let is_name = matches!(name.raw(), b"custom-title" | b"ai-title" | b"tag");
+        let before = is_name.then(|| names(self));
         match name.raw() {
             b"custom-title" => self.custom = text("customTitle"),
             b"ai-title" => self.ai = text("aiTitle").or(self.ai.take()),
@@ -320,6 +338,7 @@ impl Titles {
             }
             _ => {}
         }
+        before.is_some_and(|before| before == names(self))
     }
 }
 

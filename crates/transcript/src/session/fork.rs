@@ -9,9 +9,11 @@ use hashbrown::HashSet;
 
 use super::State;
 use super::build::Builder;
-use super::node::{NONE, Role};
+use super::node::{NONE, Role, flag};
 use super::resolve::Tree;
 use crate::entry::Kind;
+use crate::id::Key;
+use crate::time::Time;
 
 /// What a fork is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -125,6 +127,9 @@ impl Forks {
         };
         let branch = if up == NONE { NONE } else { self.branch_of[up as usize] };
         (states[index], self.branch_of[index]) = match verdicts[index] {
+            None if inherited == State::Repeated && judge.is_said_once(index) => {
+                (State::Abandoned, self.open(index, ForkKind::Unknown, judge))
+            }
             Some(kind @ (ForkKind::Rewind | ForkKind::Unknown)) => {
                 (State::Abandoned, self.open(index, kind, judge))
             }
@@ -191,6 +196,10 @@ struct Judge<'a> {
     answer: Vec<bool>,
     /// Results of calls that have more than one.
     doubled: HashSet<u32>,
+    /// The responses on the active path.
+    active_responses: HashSet<u32>,
+    /// Time and words of the user entries on the active path.
+    active_words: HashSet<(Option<Time>, Key)>,
 }
 
 impl<'a> Judge<'a> {
@@ -210,7 +219,10 @@ impl<'a> Judge<'a> {
                 .iter()
                 .flat_map(|&(call, node)| [facts.calls[call as usize].result, node])
                 .collect(),
+            active_responses: HashSet::new(),
+            active_words: HashSet::new(),
         };
+        judge.collect_active();
         for (index, &up) in tree.up.iter().enumerate() {
             if up != NONE {
                 judge.talk_above[index] = tree.anchor[up as usize];
@@ -223,6 +235,42 @@ impl<'a> Judge<'a> {
             judge.sum_up(index as usize);
         }
         judge
+    }
+
+    fn collect_active(&mut self) {
+        let Self { facts, way, .. } = *self;
+        let is_active = |n: usize| way[n].is_some();
+        let nodes = facts.nodes.iter().enumerate();
+        let responses = nodes.filter(|&(n, node)| node.message != NONE && is_active(n));
+        self.active_responses = responses.map(|(_, node)| node.message).collect();
+        let words = facts.words.iter().filter(|&&(n, _)| is_active(n as usize));
+        let words = words.map(|&(n, key)| (facts.nodes[n as usize].time(), key));
+        self.active_words = words.collect();
+    }
+
+    /// Whether an entry below a replayed one is not on the active path a second time: it was not
+    /// written twice, and hiding it would lose it.
+    fn is_said_once(&self, index: usize) -> bool {
+        let node = &self.facts.nodes[index];
+        if !self.tree.is_main(node) || node.has(flag::META) {
+            return false;
+        }
+        if node.kind == Kind::Assistant {
+            return node.message == NONE || !self.active_responses.contains(&node.message);
+        }
+        if node.role == Role::Result {
+            return !self.doubled.contains(&(index as u32));
+        }
+        let words = self.facts.words.binary_search_by_key(&(index as u32), |w| w.0);
+        let is_active =
+            |at: usize| self.active_words.contains(&(node.time(), self.facts.words[at].1));
+        node.role.is_person() && words.is_ok_and(|at| !is_active(at))
+    }
+
+    /// Whether two entries are of one response, which was then written twice.
+    fn is_same_response(&self, a: usize, b: usize) -> bool {
+        let message = |n: usize| self.facts.nodes[n].message;
+        message(a) != NONE && message(a) == message(b)
     }
 
     fn sum_up(&mut self, index: usize) {
@@ -334,11 +382,12 @@ impl<'a> Judge<'a> {
             Nature::Result | Nature::More if self.person[child] => ForkKind::Unknown,
             Nature::Result | Nature::More if self.answer[child] => ForkKind::Retry,
             Nature::Result | Nature::More => ForkKind::Parallel,
+            Nature::Answer if self.is_same_response(child, kept) => ForkKind::Replay,
             Nature::Answer if beside == Nature::Talk => self.rewind(child, kept),
             Nature::Answer if self.person[child] => ForkKind::Unknown,
             Nature::Answer if beside == Nature::Interrupt => ForkKind::Interrupt,
             Nature::Answer => ForkKind::Retry,
-            Nature::Talk if self.is_replay(child, kept) => ForkKind::Replay,
+            Nature::Talk if self.facts.is_replay(child as u32, kept as u32) => ForkKind::Replay,
             Nature::Talk => self.rewind(child, kept),
             Nature::Interrupt | Nature::Local if goes_on => self.rewind(child, kept),
             Nature::Interrupt => ForkKind::Interrupt,
@@ -354,15 +403,5 @@ impl<'a> Judge<'a> {
         } else {
             ForkKind::Unknown
         }
-    }
-
-    /// The same words at the same moment.
-    fn is_replay(&self, a: usize, b: usize) -> bool {
-        let time = |n: usize| self.facts.nodes[n].time();
-        let words = |n: usize| {
-            let at = self.facts.words.binary_search_by_key(&(n as u32), |w| w.0).ok()?;
-            Some(self.facts.words[at].1)
-        };
-        time(a).is_some() && time(a) == time(b) && words(a).is_some() && words(a) == words(b)
     }
 }

@@ -17,6 +17,8 @@ pub enum Role {
     Prompt,
     /// A person asks while the model works (a queued command).
     Queued,
+    /// A person typed it while the model worked, and it was never delivered.
+    Undelivered,
     /// A person's slash command.
     Command,
     /// A person's `!` shell command.
@@ -63,6 +65,7 @@ impl Role {
         match self {
             Self::Prompt => "prompt",
             Self::Queued => "queued",
+            Self::Undelivered => "undelivered",
             Self::Command => "command",
             Self::Shell => "shell",
             Self::Answer => "answer",
@@ -153,6 +156,10 @@ pub(super) mod flag {
     pub const FOREIGN: u16 = 1 << 11;
     /// Its key is that of an entry of the tree, not of a place.
     pub const IN_TREE: u16 = 1 << 12;
+    /// A `queue-operation` whose prompt is in the file a second time, as the entry that delivered it.
+    pub const DELIVERED_ELSEWHERE: u16 = 1 << 13;
+    /// A slash command that Claude Code carries out itself.
+    pub const LOCAL_COMMAND: u16 = 1 << 14;
 }
 
 impl Node {
@@ -164,6 +171,12 @@ impl Node {
     /// The response it is a part of, as a number of its own file.
     pub fn response(&self) -> Option<u32> {
         (self.message != NONE).then_some(self.message)
+    }
+
+    pub(super) fn mark_local_command(&mut self, text: &str) {
+        if self.role == Role::Command && crate::prompt::is_local_command(text) {
+            self.flags |= flag::LOCAL_COMMAND;
+        }
     }
 
     pub(super) fn has(&self, flag: u16) -> bool {
@@ -203,6 +216,11 @@ impl Node {
     /// Whether a partial compaction kept it in the context.
     pub fn is_preserved(&self) -> bool {
         self.has(flag::PRESERVED)
+    }
+
+    /// Whether another entry of the file delivers the prompt that this line queued.
+    pub fn is_delivered_elsewhere(&self) -> bool {
+        self.has(flag::DELIVERED_ELSEWHERE)
     }
 
     /// Whether an earlier file has the same entry and owns it.

@@ -12,14 +12,17 @@ use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
 use super::build::Builder;
-use super::fact::{AgentLink, Agents, Call, Compaction, Marks, Names, Stamp, Titles, Touch};
+use super::fact::{
+    AgentLink, Agents, Call, Compaction, Marks, Names, RepeatedCall, Stamp, Titles, Touch,
+};
 use super::node::{Node, flag};
+use super::queue::Queue;
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::id::Key;
 
 /// What the bytes of [`Builder::save`] mean. Raised with every change to what is remembered of an
 /// entry, also where the bytes look the same.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 6;
 
 /// A builder's fields, in order and without the tables.
 #[derive(Serialize, Deserialize)]
@@ -29,6 +32,7 @@ struct State<'a> {
     messages: Cow<'a, [(Key, u32)]>,
     names: [Cow<'a, [Box<str>]>; 5],
     calls: Cow<'a, [Call]>,
+    repeated_calls: Cow<'a, [RepeatedCall]>,
     words: Cow<'a, [(u32, Key)]>,
     unpaired: Cow<'a, [(Key, u32)]>,
     doubled: Cow<'a, [(u32, u32)]>,
@@ -42,6 +46,8 @@ struct State<'a> {
     task: Option<Key>,
     marks: Cow<'a, Marks>,
     leaf: Option<(Key, u32)>,
+    rewinds_to_start: Cow<'a, [u32]>,
+    queue: Cow<'a, Queue>,
     diagnostics: Cow<'a, [Diagnostic]>,
     diagnostic_counts: Cow<'a, [(DiagnosticKind, u64)]>,
     last_of: Cow<'a, [(Option<Key>, u32)]>,
@@ -64,6 +70,7 @@ impl Builder {
             messages: sorted_pairs(self.messages.iter().copied().zip(0..).collect()).into(),
             names: names.map(|names| names.list().into()),
             calls: Cow::Borrowed(&self.calls),
+            repeated_calls: Cow::Borrowed(&self.repeated_calls),
             words: Cow::Borrowed(&self.words),
             unpaired: Cow::Borrowed(&self.unpaired),
             doubled: Cow::Borrowed(&self.doubled),
@@ -77,6 +84,8 @@ impl Builder {
             task: self.agents.task,
             marks: Cow::Borrowed(&self.marks),
             leaf: self.leaf,
+            rewinds_to_start: Cow::Borrowed(&self.rewinds_to_start),
+            queue: Cow::Borrowed(&self.queue),
             diagnostics: self.diagnostics.iter().filter(|d| is_settled(d.kind)).cloned().collect(),
             diagnostic_counts: counts.filter(|(kind, _)| is_settled(*kind)).copied().collect(),
             last_of: sorted(&self.last_of).into(),
@@ -103,6 +112,7 @@ impl Builder {
             models,
             versions,
             calls: state.calls.into_owned(),
+            repeated_calls: state.repeated_calls.into_owned(),
             words: state.words.into_owned(),
             unpaired: state.unpaired.into_owned(),
             doubled: state.doubled.into_owned(),
@@ -118,6 +128,8 @@ impl Builder {
             },
             marks: state.marks.into_owned(),
             leaf: state.leaf,
+            rewinds_to_start: state.rewinds_to_start.into_owned(),
+            queue: state.queue.into_owned(),
             diagnostics: state.diagnostics.into_owned(),
             diagnostic_counts: state.diagnostic_counts.into_owned(),
             last_of: state.last_of.iter().copied().collect(),

@@ -57,11 +57,12 @@ fn session(lines: &[String]) -> Session {
     builder.finish(&Options { stem: Some("s"), copies: None })
 }
 
-/// One letter per entry: Active, Compacted, abandoned (x), Repeated, Foreign, aside (s).
+/// One letter per entry: Active, Compacted, cleared (c), abandoned (x), Repeated, Foreign, aside (s).
 fn states(session: &Session) -> String {
     let letter = |n: usize| match session.state(n) {
         State::Active => 'A',
         State::Compacted => 'C',
+        State::Cleared => 'c',
         State::Abandoned => 'x',
         State::Repeated => 'R',
         State::Foreign => 'F',
@@ -209,11 +210,14 @@ fn compactions_make_segments() {
 }
 
 #[test]
-fn the_marker_counts_only_where_flags_do_not_exist() {
+fn the_marker_starts_a_segment_with_or_without_a_flag() {
     let old = user("u2", "-", prompt_marker()).replace("2.1.144", "1.0.43");
     let s = session(&[user("u1", "-", "one"), old, user("u3", "u2", "go on")]);
     assert_eq!((s.segments().len(), s.turns().len()), (2, 2));
-    let quoted = user("u2", "u1", prompt_marker());
+    let recent = user("u2", "u1", prompt_marker());
+    let s = session(&[user("u1", "-", "one"), recent]);
+    assert_eq!((s.segments().len(), s.turns().len()), (2, 1));
+    let quoted = user("u2", "u1", "What is 'This session is being continued'?");
     assert_eq!(session(&[user("u1", "-", "one"), quoted]).segments().len(), 1);
 }
 
@@ -237,6 +241,281 @@ fn a_partial_compaction_keeps_messages_in_the_context() {
     assert_eq!(states(&s), "CCAAAAA");
     assert_eq!(s.segment_of(6), Some(1));
     assert!(s.forks().is_empty());
+}
+
+/// The order in which the model reads the entries.
+fn context(session: &Session) -> Vec<usize> {
+    session.context()
+}
+
+#[test]
+fn what_is_said_after_kept_messages_hangs_on_the_last_of_them() {
+    // 2.1.326, "Summarize up to here": the next prompt hangs on the summary in the file.
+    let kept = ",\"preservedMessages\":{\"anchorUuid\":\"c1\",\"uuids\":[\"u2\",\"a2\"]}";
+    let lines = |kept: &str| {
+        session(&[
+            user("u1", "-", "one"),
+            answer("a1", "u1", "m1"),
+            user("u2", "a1", "two"),
+            answer("a2", "u2", "m2"),
+            boundary("b1", "a1", kept),
+            summary("c1", "b1"),
+            user("u3", "c1", "three"),
+            answer("a3", "u3", "m3"),
+        ])
+    };
+    let s = lines(kept);
+    assert_eq!((states(&s).as_str(), s.turns().len()), ("CCAAAAAA", 3));
+    assert_eq!(context(&s), [4, 5, 2, 3, 6, 7]);
+    assert!(s.branches().is_empty());
+    // A message that is missing: nothing is linked anew.
+    let s = lines(&kept.replace("\"u2\"", "\"gone\",\"u2\""));
+    assert_eq!((states(&s).as_str(), s.turns().len()), ("CCCCAAAA", 3));
+    assert_eq!(context(&s), [4, 5, 6, 7]);
+}
+
+#[test]
+fn kept_messages_are_the_end_while_nothing_was_said_since() {
+    let kept = ",\"preservedMessages\":{\"anchorUuid\":\"c1\",\"uuids\":[\"a1\"]}";
+    let s = session(&[
+        user("u1", "-", "one"),
+        answer("a1", "u1", "m1"),
+        boundary("b1", "a1", kept),
+        summary("c1", "b1"),
+    ]);
+    assert_eq!((states(&s).as_str(), context(&s)), ("CAAA", vec![2, 3, 1]));
+}
+
+#[test]
+fn a_summary_of_the_end_comes_after_what_was_kept() {
+    // 2.1.326, "Summarize from here": the anchor is the boundary, an older summary is kept, too.
+    let first = ",\"preservedMessages\":{\"anchorUuid\":\"c1\",\"uuids\":[\"a1\"]}";
+    let second = ",\"preservedMessages\":{\"anchorUuid\":\"b2\",\"uuids\":[\"b1\",\"c1\",\"a1\",\"u2\",\"a2\"]}";
+    let s = session(&[
+        user("u1", "-", "one"),
+        answer("a1", "u1", "m1"),
+        boundary("b1", "a1", first),
+        summary("c1", "b1"),
+        user("u2", "c1", "two"),
+        answer("a2", "u2", "m2"),
+        user("u3", "a2", "three"),
+        answer("a3", "u3", "m3"),
+        boundary("b2", "a2", second),
+        summary("c2", "b2"),
+        user("u4", "c2", "four"),
+    ]);
+    assert_eq!((states(&s).as_str(), s.turns().len()), ("CAAAAACCAAA", 4));
+    assert_eq!(context(&s), [8, 2, 3, 1, 4, 5, 9, 10]);
+    assert!(s.branches().is_empty());
+}
+
+#[test]
+fn a_logical_parent_after_the_boundary_is_not_a_circle() {
+    let s = session(&[
+        user("u1", "-", "one"),
+        boundary("b1", "a2", ""),
+        summary("c1", "b1"),
+        answer("a2", "c1", "m2"),
+    ]);
+    assert_eq!(states(&s), "CAAA");
+    assert!(s.nodes().iter().all(|n| !n.is_cycle()));
+}
+
+fn rewound_to_start() -> String {
+    book(
+        r#"{"type":"last-prompt","leafUuid":"00000000-0000-0000-0000-000000000000","explicit":true,"sessionId":"s"}"#,
+    )
+}
+
+#[test]
+fn a_new_start_in_the_same_file_abandons_nothing() {
+    let hook = |uuid: &str| {
+        let data = r#""type":"progress","data":{"type":"hook_progress","hookEvent":"SessionStart","hookName":"SessionStart:clear","command":"callback"}"#;
+        chain(uuid, "-", data)
+    };
+    let s = session(&[
+        hook("h1"),
+        user("u1", "h1", "plan"),
+        answer("a1", "u1", "m1"),
+        hook("h2"),
+        user("u2", "h2", "Implement the following plan"),
+        answer("a2", "u2", "m2"),
+    ]);
+    assert_eq!((states(&s).as_str(), s.turns().len()), ("cccAAA", 2));
+    assert!(s.branches().is_empty() && s.forks().is_empty());
+    assert_eq!(s.segments().len(), 1);
+    // The person rewinds to the new start: the first one stays what it was.
+    let s = session(&[
+        user("u1", "-", "plan"),
+        answer("a1", "u1", "m1"),
+        user("u2", "-", "Implement"),
+        answer("a2", "u2", "m2"),
+        user("u3", "-", "Implement half of it"),
+        rewound_to_start(),
+        answer("a3", "u3", "m3"),
+    ]);
+    assert_eq!((states(&s).as_str(), s.turns().len()), ("ccxxAAA", 2));
+    assert_eq!(s.branches().iter().map(|b| b.kind).collect::<Vec<_>>(), [ForkKind::Rewind]);
+}
+
+#[test]
+fn a_rewind_to_a_start_that_hooks_share_is_a_rewind() {
+    let hook = r#""type":"progress","data":{"type":"hook_progress","hookEvent":"SessionStart"}"#;
+    let s = session(&[
+        chain("h1", "-", hook),
+        user("u1", "h1", "one"),
+        answer("a1", "u1", "m1"),
+        user("u2", "h1", "other"),
+        answer("a2", "u2", "m2"),
+    ]);
+    assert_eq!((states(&s).as_str(), s.branches().len()), ("AxxAA", 1));
+}
+
+#[test]
+fn a_file_without_parents_is_read_in_its_order() {
+    let s = session(&[
+        user("u1", "-", "one"),
+        answer("a1", "-", "m1"),
+        user("u2", "-", "two"),
+        answer("a2", "-", "m2"),
+    ]);
+    assert_eq!((states(&s).as_str(), s.turns().len()), ("AAAA", 2));
+    assert!(s.branches().is_empty());
+}
+
+#[test]
+fn an_answer_below_a_replayed_prompt_is_not_hidden() {
+    let s = session(&[
+        user("u1", "-", "one"),
+        answer("a1", "u1", "m1"),
+        user("u2", "a1", "two"),
+        answer("a2", "u2", "m2"),
+        user("u3", "a1", "two"),
+    ]);
+    assert_eq!((states(&s).as_str(), s.turns().len()), ("AAAAR", 2));
+    assert_eq!(s.ending(), Ending::Answered);
+    // The copy went on elsewhere: the answer stands once, on a branch of its own.
+    let s = session(&[
+        user("u1", "-", "one"),
+        answer("a1", "u1", "m1"),
+        user("u2", "a1", "two"),
+        answer("a2", "u2", "m2"),
+        user("u3", "a1", "two"),
+        answer("a3", "u3", "m3"),
+    ]);
+    assert_eq!((states(&s).as_str(), s.turns().len()), ("AARxAA", 2));
+}
+
+#[test]
+fn one_call_id_is_one_call() {
+    // A response written again with other uuids; the talk goes on behind the copy.
+    let s = session(&[
+        user("u1", "-", "commit"),
+        call("a1", "u1", "m", "t1"),
+        result("r1", "a1", "t1", false),
+        call("a2", "u1", "m", "t1"),
+        result("r2", "a2", "t1", true),
+        user("u2", "r2", "keep going"),
+    ]);
+    assert_eq!(states(&s), "ARRAAA");
+    let calls: Vec<_> = s.calls().iter().map(|c| (c.node(), c.result(), c.is_error)).collect();
+    assert_eq!(calls, [(3, Some(4), true)]);
+    // An input that grew while it streamed: the longest copy is the call.
+    let longer = call("a2", "a1", "m", "t1").replace("\"ls\"", "\"ls -la /\"");
+    let s = session(&[
+        user("u1", "-", "look"),
+        call("a1", "u1", "m", "t1"),
+        longer,
+        result("r1", "a2", "t1", false),
+    ]);
+    assert_eq!(states(&s), "ARAA");
+    assert_eq!(
+        s.calls().iter().map(|c| (c.node(), c.result())).collect::<Vec<_>>(),
+        [(2, Some(3))]
+    );
+}
+
+fn queue(operation: &str, text: &str) -> String {
+    let content = match text {
+        "" => String::new(),
+        text => format!(r#","content":"{text}""#),
+    };
+    book(&format!(
+        r#"{{"type":"queue-operation","operation":"{operation}","timestamp":"2026-01-01T00:00:00.000Z","sessionId":"s"{content}}}"#
+    ))
+}
+
+fn roles(session: &Session) -> Vec<&'static str> {
+    session.nodes().iter().map(|node| node.role.name()).collect()
+}
+
+#[test]
+fn a_queued_prompt_is_a_prompt_wherever_its_text_is() {
+    // Before 2.1.92 the text is in the queue's line only.
+    let s = session(&[
+        user("u1", "-", "fix"),
+        queue("enqueue", "and draw it"),
+        queue("enqueue", "never mind"),
+        queue("remove", ""),
+        queue("popAll", ""),
+        answer("a1", "u1", "m1"),
+    ]);
+    let want = ["prompt", "queued", "undelivered", "bookkeeping", "bookkeeping", "answer"];
+    assert_eq!((roles(&s), s.turns().len()), (want.to_vec(), 2));
+    // The same text as a prompt of its own, or as an attachment: that is the prompt.
+    let attachment = r#""type":"attachment","attachment":{"type":"queued_command","prompt":"and draw it","commandMode":"prompt"}"#;
+    let s = session(&[
+        user("u1", "-", "fix"),
+        queue("enqueue", "and draw it"),
+        queue("absorb", ""),
+        chain("q1", "u1", attachment),
+        answer("a1", "q1", "m1"),
+        queue("enqueue", "then test"),
+        queue("dequeue", ""),
+        user("u2", "a1", "then test"),
+        queue("enqueue", "deleted"),
+        queue("remove", "deleted"),
+    ]);
+    assert_eq!(s.turns().len(), 3);
+    let told: Vec<_> = roles(&s).into_iter().filter(|r| *r != "bookkeeping").collect();
+    assert_eq!(told, ["prompt", "queued", "answer", "prompt", "undelivered"]);
+    // A notification is not a person.
+    for text in ["<task-notification>x", "<agent-notification>x", r#"{\"task_id\":\"b1\"}"#] {
+        let s = session(&[user("u1", "-", "fix"), queue("enqueue", text), queue("remove", "")]);
+        assert_eq!((s.turns().len(), roles(&s)[1]), (1, "bookkeeping"), "{text}");
+    }
+}
+
+/// Quadratic work over these lines would take minutes.
+#[test]
+fn many_queued_prompts_rewinds_and_replays_are_read_in_one_pass() {
+    const MANY: usize = 20_000;
+    let mut lines = vec![user("u0", "-", "again")];
+    for n in 1..MANY {
+        lines.push(user(&format!("u{n}"), "u0", "again"));
+        lines.push(queue("enqueue", &format!("prompt {n}")));
+        lines.push(queue("remove", "a text that nobody queued"));
+        lines.push(rewound_to_start());
+    }
+    let s = session(&lines);
+    let queued = roles(&s).into_iter().filter(|role| *role == "queued").count();
+    assert_eq!(queued, MANY - 1);
+}
+
+#[test]
+fn local_commands_and_synthetic_answers_make_no_turns() {
+    let synthetic = answer("a3", "c2", "m3").replace("claude-opus-4-5", "<synthetic>");
+    let s = session(&[
+        user("u1", "-", "one"),
+        user("c1", "u1", "<command-name>/exit</command-name>"),
+        answer("a1", "c1", "m1"),
+        user("c2", "a1", "<command-name>/review</command-name>"),
+        synthetic,
+        user("h1", "a3", "Operation stopped by hook: busy"),
+        user("e1", "h1", "<ci-monitor-event>failed</ci-monitor-event>"),
+    ]);
+    assert_eq!(s.turns().len(), 1);
+    assert_eq!(roles(&s)[3..], ["command", "event", "injected", "notification"]);
 }
 
 #[test]
@@ -275,6 +554,24 @@ fn entries_of_another_session_are_foreign_unless_they_hang_together() {
     ]);
     assert_eq!((states(&resumed).as_str(), resumed.turns().len()), ("AAA", 2));
     assert_eq!(resumed.former_ids()[0].0.as_str(), "other");
+}
+
+#[test]
+fn what_local_commands_print_is_told_to_the_model() {
+    let system = |id: &str, parent: &str, content: &str| {
+        let more =
+            format!("\"type\":\"system\",\"subtype\":\"local_command\",\"content\":\"{content}\"");
+        chain(id, parent, &more)
+    };
+    let s = session(&[
+        user("u1", "-", "one"),
+        answer("a1", "u1", "m1"),
+        system("s1", "a1", "<command-name>/rename</command-name>"),
+        system("s2", "s1", "<local-command-stdout>Session renamed</local-command-stdout>"),
+        system("s3", "s2", "Something else"),
+    ]);
+    assert_eq!(roles(&s), ["prompt", "answer", "command", "injected", "event"]);
+    assert_eq!(s.turns().len(), 1);
 }
 
 #[test]
@@ -504,6 +801,7 @@ fn marks_of_copies_and_moves_are_read() {
     ]);
     assert_eq!((s.fork_context(), s.agent()), (Some("parent"), Some("a1")));
     assert_eq!((s.relocated(), s.continued_in()), (Some("/moved"), Some("next")));
+    assert_eq!(s.project(), Some("/moved"));
     // FORMAT 3: forkedFrom `{sessionId,messageUuid}`, sessionKind "bg", session_id = lineage root.
     let marked = chain(
         "u1",
@@ -568,11 +866,19 @@ fn a_preserved_segment_is_kept_from_head_to_tail() {
 fn a_background_agent_is_named_by_its_notification() {
     // FORMAT 9.8: `<task-notification><task-id>`; real ones name the call, too.
     let text = r"<task-notification>\n<task-id>a9e0</task-id>\n<tool-use-id>t1</tool-use-id>\n<status>completed</status>\n</task-notification>";
-    let s = session(&[user("u1", "-", "go"), call("a1", "u1", "m1", "t1"), user("n1", "a1", text)]);
+    let start = call("a1", "u1", "m1", "t1").replace(r#""name":"Bash""#, r#""name":"Agent""#);
+    let s = session(&[user("u1", "-", "go"), start, user("n1", "a1", text)]);
     let links: Vec<_> = s.agent_links().collect();
     assert_eq!((links[0].0, links[0].1.kind), ("a9e0", LinkKind::Notification));
     assert_eq!(links[0].1.call, Some(Key::of(b"t1")));
     assert_eq!(s.turns().len(), 1);
+}
+
+#[test]
+fn a_background_command_is_not_a_subagent() {
+    let text = r"<task-notification>\n<task-id>boxr</task-id>\n<tool-use-id>t1</tool-use-id>\n<status>completed</status>\n</task-notification>";
+    let s = session(&[user("u1", "-", "go"), call("a1", "u1", "m1", "t1"), user("n1", "a1", text)]);
+    assert_eq!(s.agent_links().count(), 0);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use super::State;
 use super::build::Builder;
-use super::node::{NONE, Role};
+use super::node::{NONE, Role, flag};
 use super::resolve::Tree;
 
 /// A person's prompt and all that follows, on the way.
@@ -67,7 +67,7 @@ pub(super) fn turns(
     states: &[State],
     segment_of: &[u32],
 ) -> (Vec<u32>, Vec<Turn>) {
-    let on_way = |i: usize| matches!(states[i], State::Active | State::Compacted);
+    let on_way = |i: usize| states[i].is_on_way();
     let mut turn_of = vec![NONE; facts.nodes.len()];
     let mut turns: Vec<Turn> = Vec::new();
     let answered = answered(facts, states);
@@ -105,10 +105,11 @@ fn answered(facts: &Builder, states: &[State]) -> Vec<bool> {
     let mut answered = vec![false; facts.nodes.len()];
     let mut waiting = None;
     for (index, node) in facts.nodes.iter().enumerate() {
-        if !matches!(states[index], State::Active | State::Compacted) {
+        if !states[index].is_on_way() {
             continue;
         }
         match node.role {
+            Role::Command if node.has(flag::LOCAL_COMMAND) => {}
             Role::Command => waiting = Some(index),
             Role::Prompt | Role::Queued | Role::Shell => waiting = None,
             role if role.is_model() => {

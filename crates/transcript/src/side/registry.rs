@@ -1,7 +1,8 @@
 //! `sessions/<pid>.json`: a Claude Code that runs, or ran and crashed.
 //!
-//! Deleted at exit, so a file says "may be writing now"; whether the process lives is not asked
-//! here. `procStart` tells a process from a later one with the same number. The `.key` files
+//! Deleted at exit, so a file says "may be writing now", and an empty folder says that no client
+//! is running. Whether the process lives is not asked here. The status changes to `idle` about
+//! 50 ms before the last lines of a turn are written. `procStart` tells a process from a later one with the same number. The `.key` files
 //! beside it are tokens and never opened.
 
 use super::{Extra, Read, Reader, word};
@@ -16,6 +17,8 @@ word!(
         Idle = "idle",
         /// It works.
         Busy = "busy",
+        /// A command that the person typed is running.
+        Shell = "shell",
         /// It waits for an answer.
         Waiting = "waiting",
     }
@@ -42,6 +45,8 @@ pub struct Running {
     pub entrypoint: Option<Box<str>>,
     /// What it is doing.
     pub status: Option<Status>,
+    /// When the status last changed; since 2.1.326 or earlier.
+    pub status_since: Option<Time>,
     /// The session's name.
     pub name: Option<Box<str>>,
     /// When the file was last written.
@@ -64,6 +69,7 @@ pub fn parse(bytes: &[u8]) -> Read<Running> {
         kind: object.text("kind"),
         entrypoint: object.text("entrypoint"),
         status: object.take("status", Status::read),
+        status_since: object.time("statusUpdatedAt"),
         name: object.text("name"),
         updated: object.time("updatedAt"),
         extra: object.rest(),
@@ -78,11 +84,12 @@ mod tests {
     #[test]
     fn a_running_one() {
         let (running, odd) = parse(
-            br#"{"pid":4711,"sessionId":"s1","cwd":"/home/x/app","startedAt":1769000000000,"procStart":"123456","version":"2.1.200","kind":"interactive","entrypoint":"cli","status":"waiting","name":"my work","nameSource":"user","updatedAt":1769000001000}"#,
+            br#"{"pid":4711,"sessionId":"s1","cwd":"/home/x/app","startedAt":1769000000000,"procStart":"123456","version":"2.1.200","kind":"interactive","entrypoint":"cli","status":"waiting","name":"my work","nameSource":"user","statusUpdatedAt":1769000000500,"updatedAt":1769000001000}"#,
         );
         assert!(odd.is_empty());
         assert_eq!((running.pid, running.status), (Some(4711), Some(Status::Waiting)));
         assert_eq!(running.started, Some(Time(1_769_000_000_000)));
+        assert_eq!(running.status_since, Some(Time(1_769_000_000_500)));
         assert_eq!(running.process_start.as_deref(), Some("123456"));
         assert_eq!(format!("{:?}", running.extra), r#"[("nameSource", "user")]"#);
         let (other, _) = parse(br#"{"status":"dreaming"}"#);

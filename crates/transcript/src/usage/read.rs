@@ -6,13 +6,14 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 use smallvec::SmallVec;
 
-use super::{Claim, Claims, Iteration, Mode, NONE, Oddity, Place, Tokens};
+use super::{Claim, Claims, ClientSum, Iteration, Mode, NONE, Oddity, Place, Tokens};
 use crate::diagnostic::Diagnostic;
 use crate::entry::message::{Block, BlockKind, Content, Message};
 use crate::entry::{Entry, Kind};
 use crate::id::Key;
 use crate::json::{Raw, Str};
 use crate::line::{Batch, Line, LineReader};
+use crate::session::{Builder, Options};
 use crate::time::Time;
 
 /// Stands in every line with a response, in both dialects, at the top or inside a progress entry.
@@ -20,12 +21,17 @@ const MARK: &[u8] = b"\"assistant\"";
 
 static FINDER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(MARK));
 
+/// The beginning of a line with the client's own sum.
+const SUM: &[u8] = b"{\"type\":\"cost-state\"";
+
+static SUM_FINDER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(SUM));
+
 /// More tokens than this in one response are a slip of the writer.
 const MOST: u64 = 1_000_000_000_000;
 
-/// Whether there may be a response in a line.
+/// Whether there may be a response in a line, or the client's own sum.
 pub fn is_marked(line: &[u8]) -> bool {
-    FINDER.find(line).is_some()
+    FINDER.find(line).is_some() || line.starts_with(SUM)
 }
 
 /// A line of a response, wherever it stands.
@@ -49,6 +55,24 @@ struct Seen {
 }
 
 impl Claims {
+    /// Everything in a transcript, each response with the session whose entry it is. `session` is
+    /// the id in the name of a session's file. A file in which responses carry other ids is read
+    /// a second time, for its tree.
+    pub fn read_transcript<R: io::Read>(
+        session: Option<&str>,
+        open: impl Fn() -> R,
+    ) -> io::Result<Self> {
+        let mut claims = Self::read(open())?;
+        if session.is_some_and(|id| claims.has_other_sessions(id)) {
+            let (mut builder, mut lines) = (Builder::new(), LineReader::new(open(), 0));
+            while let Some(line) = lines.next_line()? {
+                builder.line(line);
+            }
+            claims.assign_to(&builder.finish(&Options { stem: session, copies: None }));
+        }
+        Ok(claims)
+    }
+
     /// Everything in a file, from its beginning.
     pub fn read(input: impl io::Read) -> io::Result<Self> {
         let mut claims = Self::default();
@@ -57,6 +81,9 @@ impl Claims {
         while lines.next_batch(&mut batch)? {
             for line in batch.lines_with(&FINDER) {
                 Entry::read(line, &mut odd, |entry| claims.entry(&entry));
+            }
+            for line in batch.lines_with(&SUM_FINDER) {
+                Entry::read(line, &mut odd, |entry| claims.client_sum(&entry));
             }
             odd.clear();
         }
@@ -90,7 +117,21 @@ impl Claims {
             Kind::Progress if entry.inner_type().is_some_and(|t| t.is("agent_progress")) => {
                 self.progress(entry);
             }
-            _ => {}
+            _ => self.client_sum(entry),
+        }
+    }
+
+    fn client_sum(&mut self, entry: &Entry<'_>) {
+        if !entry.is_type("cost-state") {
+            return;
+        }
+        let Some(session) = entry.session.map(|id| self.names.add(id)) else { return };
+        let models = entry.field("modelUsage").into_iter().flat_map(Raw::fields);
+        let output = models.map(|(_, model)| count(model.get("outputTokens")).unwrap_or(0));
+        let output = output.fold(0, u64::saturating_add);
+        match self.client_sums.iter_mut().find(|sum| sum.session == session) {
+            Some(sum) => sum.output = sum.output.max(output),
+            None => self.client_sums.push(ClientSum { session, output }),
         }
     }
 
@@ -126,7 +167,11 @@ impl Claims {
         let key = Key::of_str(id);
         let place = Place { offset: entry.offset, time: told.time };
         let usage = message.usage.filter(|usage| usage.is_object());
-        let seen = usage.map(|usage| self.usage(usage, entry.offset));
+        let mut seen = usage.map(|usage| self.usage(usage, entry.offset));
+        // The client writes the count of the first moment for an answer that was cut off.
+        if let Some(seen) = &mut seen {
+            seen.has_dropped |= seen.tokens.output <= 1 && has_more_than_one_token(message);
+        }
         let at = self.place_of(key);
         if at == self.list.len() {
             let claim = self.claim(key, place, entry, told);
@@ -141,14 +186,20 @@ impl Claims {
             claim.claimed_cost = Some((cost * 1e6).round() as u64);
         }
         let Some(seen) = seen else { return };
-        let size = |tokens: &Tokens| (tokens.output, tokens.total());
-        let is_more = !claim.has_usage || size(&seen.tokens) >= size(&claim.tokens);
+        // At equal output the line of the main conversation wins: a sidechain's copy may have
+        // other cache counts.
+        let size =
+            |tokens: &Tokens, is_sidechain: bool| (tokens.output, !is_sidechain, tokens.total());
+        let is_more = !claim.has_usage
+            || size(&seen.tokens, told.is_sidechain)
+                >= size(&claim.tokens, claim.is_usage_of_sidechain);
         claim.has_usage = true;
         // What a line lacks may be more than what another line has.
         claim.has_dropped = seen.has_dropped || (claim.has_dropped && !is_more);
         if is_more {
             claim.place = place;
             claim.tokens = seen.tokens;
+            claim.is_usage_of_sidechain = told.is_sidechain;
             claim.mode = seen.mode;
             claim.web_searches = seen.web_searches;
             claim.iterations = seen.iterations;
@@ -195,6 +246,7 @@ impl Claims {
             has_usage: false,
             has_dropped: false,
             is_sidechain: told.is_sidechain,
+            is_usage_of_sidechain: told.is_sidechain,
             is_progress: told.is_progress,
         }
     }
@@ -269,7 +321,44 @@ impl Claims {
     }
 
     fn tokens(&mut self, usage: Raw<'_>, at: u64) -> Tokens {
-        let mut count = |raw: Option<Raw<'_>>| self.count(raw, at);
+        Tokens::read_noting(usage, |odd| self.note(odd, at))
+    }
+
+    fn count(&mut self, raw: Option<Raw<'_>>, at: u64) -> u64 {
+        count(raw).unwrap_or_else(|odd| {
+            self.note(odd, at);
+            0
+        })
+    }
+
+    fn note(&mut self, odd: Oddity, at: u64) {
+        if !self.odd_at(at).any(|known| known == odd) {
+            self.odd.push((at, odd));
+        }
+    }
+
+    /// What was wrong with a line. Lines come in the order of the file.
+    fn odd_at(&self, at: u64) -> impl Iterator<Item = Oddity> {
+        let last = self.odd.iter().rev().take_while(move |(line, _)| *line >= at);
+        last.filter(move |(line, _)| *line == at).map(|(_, odd)| *odd)
+    }
+}
+
+impl Tokens {
+    /// Reads a `usage` object. This is the only reader of its token counts; a count that can't be
+    /// one is taken as 0.
+    pub fn read(usage: Raw<'_>) -> Self {
+        Self::read_noting(usage, |_| {})
+    }
+
+    /// Reads a `usage` object and reports every count that was taken as 0 because it can't be one.
+    pub fn read_noting(usage: Raw<'_>, mut note: impl FnMut(Oddity)) -> Self {
+        let mut count = |raw: Option<Raw<'_>>| {
+            count(raw).unwrap_or_else(|odd| {
+                note(odd);
+                0
+            })
+        };
         let [parts, written, input, output, read] = usage.get_all([
             "cache_creation",
             "cache_creation_input_tokens",
@@ -281,10 +370,10 @@ impl Claims {
             parts.get_all(["ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens"])
         });
         let (short, long) = (count(short), count(long));
-        // Either may be missing or zero while the other is right.
+        // Until 2.1.152 the flat sum may be 0 while the parts are given; the reverse occurs too.
         let written = count(written).max(short + long);
         let long = long.min(written);
-        Tokens {
+        Self {
             input: count(input),
             output: count(output),
             cache_read: count(read),
@@ -292,30 +381,62 @@ impl Claims {
             cache_write_1h: long,
         }
     }
+}
 
-    fn count(&mut self, raw: Option<Raw<'_>>, at: u64) -> u64 {
-        let Some(raw) = raw.filter(|raw| !raw.is_null()) else { return 0 };
-        let number = raw.f64();
-        let whole = raw.u64().or_else(|| {
-            let number = number?;
-            (number >= 0.0 && number.fract() == 0.0 && number < MOST as f64)
-                .then_some(number as u64)
-        });
-        let odd = match whole {
-            Some(number) if number <= MOST => return number,
-            None if number.is_some_and(|number| number < 0.0) => Oddity::Negative,
-            None if number.is_none_or(|number| number < MOST as f64) => Oddity::NotANumber,
-            _ => Oddity::Huge,
-        };
-        if !self.odd_at(at).any(|known| known == odd) {
-            self.odd.push((at, odd));
-        }
-        0
+/// Whether a message can't be one token: it has several words or a call.
+fn has_more_than_one_token(message: &Message<'_>) -> bool {
+    let Content::Blocks(blocks) = &message.content else { return false };
+    let is_more = |block: &Block<'_>| {
+        let words = |text: Str<'_>| text.text().split_whitespace().nth(1).is_some();
+        block.kind == BlockKind::ToolUse || block.text.is_some_and(words)
+    };
+    blocks.iter().any(is_more)
+}
+
+/// A token count; absent and `null` are 0, and `12.0` is 12.
+fn count(raw: Option<Raw<'_>>) -> Result<u64, Oddity> {
+    let Some(raw) = raw.filter(|raw| !raw.is_null()) else { return Ok(0) };
+    let number = raw.f64();
+    let whole = raw.u64().or_else(|| {
+        let number = number?;
+        (number >= 0.0 && number.fract() == 0.0 && number < MOST as f64).then_some(number as u64)
+    });
+    match whole {
+        Some(number) if number <= MOST => Ok(number),
+        None if number.is_some_and(|number| number < 0.0) => Err(Oddity::Negative),
+        None if number.is_none_or(|number| number < MOST as f64) => Err(Oddity::NotANumber),
+        _ => Err(Oddity::Huge),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tokens(json: &str) -> Tokens {
+        Tokens::read(Raw::new(json.as_bytes()).expect("JSON"))
     }
 
-    /// What was wrong with a line. Lines come in the order of the file.
-    fn odd_at(&self, at: u64) -> impl Iterator<Item = Oddity> {
-        let last = self.odd.iter().rev().take_while(move |(line, _)| *line >= at);
-        last.filter(move |(line, _)| *line == at).map(|(_, odd)| *odd)
+    #[test]
+    fn cache_writes_are_the_larger_of_the_sum_and_its_parts() {
+        let parts =
+            r#""cache_creation":{"ephemeral_5m_input_tokens":30,"ephemeral_1h_input_tokens":4}"#;
+        let split = |tokens: Tokens| (tokens.cache_write_5m, tokens.cache_write_1h);
+        let only_parts = tokens(&format!(r#"{{"cache_creation_input_tokens":0,{parts}}}"#));
+        assert_eq!(split(only_parts), (30, 4));
+        let sum_is_more = tokens(&format!(r#"{{"cache_creation_input_tokens":50,{parts}}}"#));
+        assert_eq!(split(sum_is_more), (46, 4));
+        let no_parts = tokens(r#"{"cache_creation_input_tokens":34,"cache_creation":null}"#);
+        assert_eq!(split(no_parts), (34, 0));
+        assert_eq!(split(tokens(r#"{"cache_creation_input_tokens":null}"#)), (0, 0));
+    }
+
+    #[test]
+    fn impossible_counts_are_zero_and_reported() {
+        let json = r#"{"input_tokens":-3,"output_tokens":7.0,"cache_read_input_tokens":"x"}"#;
+        let mut odd = Vec::new();
+        let read = Tokens::read_noting(Raw::new(json.as_bytes()).expect("JSON"), |o| odd.push(o));
+        assert_eq!(read, Tokens { output: 7, ..Tokens::default() });
+        assert_eq!(odd, [Oddity::Negative, Oddity::NotANumber]);
     }
 }

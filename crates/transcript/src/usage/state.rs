@@ -6,13 +6,13 @@ use std::io;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Claim, Claims, Oddity};
+use super::{Claim, Claims, ClientSum, Oddity};
 use crate::firsts::Firsts;
 use crate::id::Key;
 use crate::session::Names;
 
 /// What the bytes of [`Claims::save`] mean. Raised with every change to what is taken of a line.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 7;
 
 /// What is asked of all files before anything is asked of one.
 #[derive(Serialize, Deserialize)]
@@ -26,6 +26,7 @@ struct State<'a> {
     names: Cow<'a, [Box<str>]>,
     list: Cow<'a, [Claim]>,
     odd: Cow<'a, [(u64, Oddity)]>,
+    client_sums: Cow<'a, [ClientSum]>,
 }
 
 /// Claims in a third of the room: their keys, and bytes to make the rest of.
@@ -67,6 +68,7 @@ impl Packed {
             // Made when it is needed: those who only ask don't.
             firsts: Firsts::default(),
             odd: state.odd.into_owned(),
+            client_sums: state.client_sums.into_owned(),
             is_marked_copy: self.is_marked_copy,
         })
     }
@@ -82,6 +84,7 @@ impl Claims {
             names: self.names.list().into(),
             list: (&self.list).into(),
             odd: (&self.odd).into(),
+            client_sums: (&self.client_sums).into(),
         };
         postcard::to_io(&state, out).map(drop).map_err(io::Error::other)
     }

@@ -26,6 +26,23 @@ fn every_member_of_a_user_entry_is_known() {
     all_known(&entry);
 }
 
+/// 14: members since 2.1.326.
+#[test]
+fn members_of_newer_entries_are_known() {
+    let rows = [
+        r#""type":"user","message":{"role":"user","content":"x"},"turnOrigin":"sdk","turnPosition":{"promptIndex":0,"turnIndex":1},"permissionDecision":{"decision":"accept","source":"config","reasonType":"mode"},"sandboxed":false,"toolDenialBeforeRun":true,"refusedMessageId":"m","summarizedTurnPromptUuids":["u"]"#,
+        r#""type":"assistant","message":{"role":"assistant","content":[]},"madeBy":"model","requestRef":"r","requestedModel":"m","requestSessionId":"s","promptCacheRequested":"5m","serverClassifierRequest":"c","thinkingDisplay":"omitted","thinkingDurationMs":1,"toolInputStreamMs":1"#,
+        r#""type":"attachment","attachment":{"type":"date","date":"2026-11-01"},"renderedRole":"system","renderedBesideToolResult":true"#,
+        r#""type":"system","subtype":"local_command","content":"x","commandRun":{"command":"rename","args":"x"}"#,
+        r#""type":"queue-operation","operation":"enqueue","commandUuid":"c","deliveryId":"d""#,
+        r#""type":"last-prompt","leafUuid":"00000000-0000-0000-0000-000000000000","explicit":true"#,
+    ];
+    for row in rows {
+        let line = chain("x1", "-", row);
+        all_known(&Entry::of(line.as_bytes(), 0));
+    }
+}
+
 #[test]
 fn a_leading_tag_tells_who_speaks() {
     let cases = [
@@ -173,7 +190,7 @@ const SYSTEM: &str = r#"
     event     "subtype":"stop_hook_summary","hookCount":1,"hookInfos":[{"command":"x","durationMs":3}],"hookErrors":[],"hookAdditionalContext":[],"preventedContinuation":false,"stopReason":"","hasOutput":false,"level":"suggestion","toolUseID":"t"
     event     "subtype":"turn_duration","durationMs":1200,"messageCount":3,"pendingBackgroundAgentCount":1
     command   "subtype":"local_command","content":"<command-name>/cost</command-name>","level":"info"
-    event     "subtype":"local_command","content":"<local-command-stdout>x</local-command-stdout>","level":"info"
+    injected  "subtype":"local_command","content":"<local-command-stdout>x</local-command-stdout>","level":"info"
     event     "subtype":"away_summary","content":"You fixed it. (disable recaps in /config)"
     event     "subtype":"informational","content":"x","level":"warning"
     event     "subtype":"scheduled_task_fire","content":"x","taskId":"1","cron":"0 9 * * *","prompt":"look"
@@ -328,6 +345,7 @@ const ATTACHMENTS: &str = r#"
     {"type":"already_read_file"}
     {"type":"opened_file_in_ide"}
     {"type":"remote_session_change"}
+    {"type":"silent_turn_reminder","text":"x"}
 "#;
 
 #[test]
@@ -344,7 +362,12 @@ fn every_attachment_is_known_by_the_type_inside() {
         let entry = Entry::of(line.as_bytes(), 0);
         let name = entry.inner_type().expect("a type").text();
         all_known(&entry);
-        let role = if name == "queued_command" { "queued" } else { "attachment" };
+        let role = match &*name {
+            "queued_command" => "queued",
+            // Written for the client itself, never sent.
+            "prompt_snapshot" => "bookkeeping",
+            _ => "attachment",
+        };
         assert_eq!(roles(&session(&[&line])), [role], "{name}");
         named.insert(name.into_owned());
     }
@@ -399,9 +422,10 @@ const BOOKKEEPING: &str = r#"
     {"type":"marble-origami-commit"}
     {"type":"marble-origami-snapshot"}
     {"type":"marble-origami-reset"}
-    {"type":"api-request"}
-    {"type":"api-request-shape"}
-    {"type":"api-request-blob"}
+    {"type":"api-request","sessionId":"s","id":"r1","timestamp":"2026-11-01T10:00:00.000Z","version":"2.1.326","querySource":"sdk","shapeHash":"5e","params":{"model":"m"},"base":"r0","keep":2,"tail":["0a"],"cacheControl":[{"path":["system",0],"value":{"type":"ephemeral"}}],"requestDigest":"d1"}
+    {"type":"api-request-shape","sessionId":"s","shapeHash":"5e","timestamp":"2026-11-01T10:00:00.000Z","version":"2.1.326","shape":{"system":[],"tools":[]}}
+    {"type":"api-request-blob","sessionId":"s","hash":"0a","message":{"role":"user","content":[]}}
+    {"type":"tools-used","tools":["Read"],"sessionId":"s"}
     {"type":"saved_hook_context"}
     {"type":"agent_metadata"}
 "#;

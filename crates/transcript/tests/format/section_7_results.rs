@@ -102,16 +102,25 @@ fn every_form_of_a_read_names_its_file() {
         (r#""Error: File does not exist.""#, "/asked"),
     ];
     for (result, want) in cases {
-        let path = tool::path_of("Read", Some(raw(r#"{"file_path":"/asked"}"#)), Some(raw(result)));
+        let path =
+            tool::path_of("Read", Some(raw(r#"{"file_path":"/asked"}"#)), Some(raw(result)), None);
         assert_eq!(path.as_deref(), Some(want), "{result}");
     }
 }
 
 #[test]
 fn every_tool_that_edits_tells_what_changed() {
-    let change = |tool: &str, result: &str| tool::change(tool, None, Some(raw(result)));
+    let change = |tool: &str, result: &str| tool::change(tool, None, Some(raw(result)), None);
     let want = |path: &str, added, removed, estimated| {
-        Some(Change { path: path.into(), added, removed, created: false, estimated })
+        Some(Change {
+            path: path.into(),
+            added,
+            removed,
+            created: false,
+            deleted: false,
+            estimated,
+            unknown: false,
+        })
     };
     let patch = r#"[{"oldStart":1,"oldLines":2,"newStart":1,"newLines":2,"lines":[" a","-b","+c"]},{"oldStart":9,"oldLines":0,"newStart":9,"newLines":1,"lines":["+d"]}]"#;
     let multi = format!(

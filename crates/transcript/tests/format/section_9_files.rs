@@ -287,6 +287,89 @@ fn a_forked_agent_belongs_to_the_session_it_points_to() {
     assert_eq!(agents(&library), ["a1 folder -"]);
 }
 
+/// 14: a fork's file begins with the call that started it; the call is its parent's.
+#[test]
+fn a_fork_does_not_own_the_call_that_started_it() {
+    let input = r#"{"description":"Fork","prompt":"go on","subagent_type":"fork"}"#;
+    let own = [of("own", user("u1", "-", "go")), of("own", call("a1", "u1", "t1", "Agent", input))];
+    let fork = [
+        r#"{"type":"fork-context-ref","agentId":"a9","parentSessionId":"own","parentLastUuid":"u1","contextLength":3}"#.to_owned(),
+        of("own", side("a9", call("f1", "-", "t1", "Agent", input))),
+        of("own", side("a9", result("f2", "f1", "t1", "<fork-boilerplate>", "{}"))),
+        of("own", side("a9", call("f3", "f2", "t2", "Bash", r#"{"command":"ls"}"#))),
+    ];
+    let (_dir, library) = home(&format!(
+        "//- projects/-w/own.jsonl\n{}\n//- projects/-w/own/subagents/agent-a9.jsonl\n{}\n//- projects/-w/own/subagents/agent-a9.meta.json\n{{\"agentType\":\"fork\",\"toolUseId\":\"t1\"}}\n",
+        own.join("\n"),
+        fork.join("\n")
+    ));
+    assert_eq!(agents(&library), ["a9 meta -"]);
+    let item = item(&library, "own");
+    let of_agent = item.agents[0].facts.as_ref().map(|facts| facts.calls);
+    assert_eq!((item.facts.calls, of_agent), (1, Some(1)));
+}
+
+/// 3: what hangs on the host's entries is the host's, whatever id it has; the rest is the guest's.
+#[test]
+fn a_guest_owns_only_what_hangs_on_nothing_of_the_host() {
+    let lines = [
+        of("own", user("u1", "-", "host question")),
+        of("guest", call("a1", "u1", "t1", "Bash", r#"{"command":"ls"}"#)),
+        of("guest", result("r1", "a1", "t1", "x", "{}")),
+        of("own", answer("a2", "r1", "m2")),
+        of("guest", user("g1", "-", "guest question")),
+        of("guest", call("g2", "g1", "t2", "Bash", r#"{"command":"pwd"}"#)),
+    ];
+    let (_dir, library) = home(&format!("//- projects/-w/own.jsonl\n{}\n", lines.join("\n")));
+    let told = |id: &str| {
+        let item = item(&library, id);
+        (
+            item.facts.calls,
+            item.facts.turns,
+            item.title.as_ref().map(|(title, _)| title.to_string()),
+        )
+    };
+    assert_eq!(told("own"), (1, 1, Some("host question".into())));
+    assert_eq!(told("guest"), (1, 1, Some("guest question".into())));
+    let strays = library.strays(item(&library, "guest")).expect("reads");
+    assert_eq!(strays.iter().map(|(s, _)| s.own_calls().count()).collect::<Vec<_>>(), [1]);
+}
+
+/// 9.6: of two files of one session the fuller one is the session.
+#[test]
+fn a_session_in_two_folders_is_its_fuller_file() {
+    let first = [of("s", user("u1", "-", "one")), of("s", answer("a1", "u1", "m1"))].join("\n");
+    let more = [of("s", user("u2", "a1", "two")), of("s", answer("a2", "u2", "m2"))].join("\n");
+    let (_dir, library) = home(&format!(
+        "//- projects/-w/s.jsonl\n{first}\n//- projects/-w--claude-worktrees-y/s.jsonl\n{first}\n{more}\n"
+    ));
+    let item = item(&library, "s");
+    assert_eq!((item.facts.turns, item.also.len(), item.copied), (2, 1, 0));
+}
+
+/// 9.4: of two summaries the one of the later leaf is the title.
+#[test]
+fn the_summary_of_the_last_leaf_is_the_title() {
+    let own = [
+        of("s", user("u1", "-", "one")),
+        of("s", answer("a1", "u1", "m1")),
+        of("s", user("u2", "a1", "two")),
+        of("s", answer("a2", "u2", "m2")),
+    ]
+    .join("\n");
+    let summary = |text: &str, leaf: &str| {
+        format!(r#"{{"type":"summary","summary":"{text}","leafUuid":"{leaf}"}}"#)
+    };
+    let (early, late) = (summary("early", "a1"), summary("late", "a2"));
+    for (b, c) in [(&early, &late), (&late, &early)] {
+        let (_dir, library) = home(&format!(
+            "//- projects/-w/s.jsonl\n{own}\n//- projects/-w/b.jsonl\n{b}\n//- projects/-w/c.jsonl\n{c}\n"
+        ));
+        let title = item(&library, "s").title.as_ref().map(|(title, _)| title.to_string());
+        assert_eq!(title.as_deref(), Some("late"));
+    }
+}
+
 /// 3: entries of another session in the file (a bug of early 2026) go back to their own.
 #[test]
 fn strays_are_given_back() {

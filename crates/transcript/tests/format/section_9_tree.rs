@@ -18,17 +18,18 @@ fn a_file_that_grew_is_read_on() {
     assert_eq!(builder.finish(&Options::default()).turns().len(), 2);
 }
 
-/// 9.2: a rewind to the start makes a new root; `last-prompt` names the leaf (2.1.121).
+/// 9.2: a rewind to the start makes a new root, followed by a `last-prompt` without a leaf.
 #[test]
 fn a_rewind_to_the_start_makes_a_new_root() {
     let s = session(&[
         user("u1", "-", "one"),
         answer("a1", "u1", "m1"),
         user("u2", "-", "other"),
+        r#"{"type":"last-prompt","leafUuid":"00000000-0000-0000-0000-000000000000","explicit":true,"sessionId":"s"}"#.into(),
         answer("a2", "u2", "m2"),
         r#"{"type":"last-prompt","lastPrompt":"other","leafUuid":"a2","sessionId":"s"}"#.into(),
     ]);
-    assert_eq!((states(&s).as_str(), s.leaf()), ("xxAAA", Some(3)));
+    assert_eq!((states(&s).as_str(), s.leaf()), ("xxAAAA", Some(4)));
 }
 
 /// 9.2: `/rewind` writes nothing by itself.

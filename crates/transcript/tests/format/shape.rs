@@ -59,11 +59,12 @@ pub fn roles(session: &Session) -> Vec<&'static str> {
     session.nodes().iter().map(|node| node.role.name()).collect()
 }
 
-/// One letter per entry: Active, Compacted, abandoned (x), Repeated, Foreign, aside (s).
+/// One letter per entry: Active, Compacted, cleared (c), abandoned (x), Repeated, Foreign, aside (s).
 pub fn states(session: &Session) -> String {
     let letter = |n: usize| match session.state(n) {
         State::Active => 'A',
         State::Compacted => 'C',
+        State::Cleared => 'c',
         State::Abandoned => 'x',
         State::Repeated => 'R',
         State::Foreign => 'F',
