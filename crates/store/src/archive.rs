@@ -125,6 +125,16 @@ impl Archive {
         Ok(files.into_iter().flatten().collect())
     }
 
+    /// The Claude folders that files were ever found in, by their real paths.
+    pub fn homes(&self) -> Result<Vec<Vec<u8>>, ArchiveError> {
+        let mut query = self
+            .connection
+            .prepare_cached("SELECT path FROM home WHERE id IN (SELECT home FROM file)")
+            .at(&self.path)?;
+        let homes = query.query_map([], |row| row.get(0));
+        homes.and_then(Iterator::collect).at(&self.path)
+    }
+
     /// The names of all files, by their ids.
     fn names(&self) -> rusqlite::Result<Vec<(FileId, Name)>> {
         let mut query = self.connection.prepare_cached("SELECT id, path FROM home")?;

@@ -31,7 +31,7 @@ pub use row::{CommitRow, FileRow, PrRow, SessionRow, TouchRow, rows};
 pub use shape::{Places, Shape, Spot};
 
 /// What the tables mean. Raised with every change to them or to what is read from the files.
-const VERSION: u32 = 6;
+const VERSION: u32 = 8;
 
 const SCHEMA: &str = include_str!("catalog/schema.sql");
 
@@ -200,15 +200,18 @@ impl Catalog {
 
     /// What is known of a transcript, to be read on.
     pub fn state(&self, file: FileId) -> Result<Option<Builder>, CatalogError> {
+        Ok(unpack_state(&self.packed_state(file)?))
+    }
+
+    /// The bytes of [`Catalog::state`], for [`unpack_state`].
+    pub fn packed_state(&self, file: FileId) -> Result<Vec<u8>, CatalogError> {
         let sql = "SELECT data FROM state WHERE file = ?1 ORDER BY part";
         let read = || {
             let mut rows = self.db.prepare_cached(sql)?;
             let parts = rows.query_map([file], |row| row.get(0))?;
             parts.collect::<rusqlite::Result<Vec<Vec<u8>>>>()
         };
-        let parts = read().map_err(self.failed())?;
-        let state = zstd::decode_all(&*parts.concat()).ok();
-        Ok(state.and_then(|state| Builder::load(&state)))
+        Ok(read().map_err(self.failed())?.concat())
     }
 
     /// What a life of a transcript claims.
@@ -461,6 +464,11 @@ impl<G: FnMut(usize, Vec<u8>)> io::Write for Parts<G> {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
+}
+
+/// What [`Catalog::packed_state`] gave.
+pub fn unpack_state(packed: &[u8]) -> Option<Builder> {
+    Builder::load(&zstd::decode_all(packed).ok()?)
 }
 
 /// What [`packed`] made of claims. What the decoder needs is made once for many.

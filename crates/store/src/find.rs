@@ -5,6 +5,7 @@ mod pattern;
 mod recall;
 mod scan;
 mod sieve;
+mod verbatim;
 
 use std::cell::{OnceCell, RefCell};
 use std::path::PathBuf;
@@ -32,6 +33,7 @@ pub use like::Alike;
 pub use pattern::{Pattern, PatternError};
 pub use recall::{Changed, Evidence, QUOTE, Quote, Recalled, Room, SURE, question};
 pub use scan::{Page, Scanned};
+pub use verbatim::Extent;
 
 /// A turn that was found.
 #[derive(Debug, Clone, PartialEq)]
@@ -86,6 +88,8 @@ pub struct Finder {
     index: Box<Index>,
     /// The vectors and the model to compare them with, once they were asked for.
     meaning: OnceCell<Option<(Vectors, Model)>>,
+    /// The files that may be answered from, where not all may.
+    within: Option<HashSet<u64>>,
 }
 
 /// Of an entry longer than this no words are shown: a search stays small.
@@ -106,7 +110,32 @@ impl Finder {
         let archive = store.archive(Access::Read)?;
         let Some(catalog) = Catalog::read(store.folder())? else { return Ok(None) };
         let IndexState::Ready(index) = Index::open(store.folder())? else { return Ok(None) };
-        Ok(Some(Self { store: store.clone(), catalog, archive, index, meaning: OnceCell::new() }))
+        Ok(Some(Self {
+            store: store.clone(),
+            catalog,
+            archive,
+            index,
+            meaning: OnceCell::new(),
+            within: None,
+        }))
+    }
+
+    /// Answers from these Claude folders alone, given by their real paths.
+    pub fn within(mut self, roots: &[PathBuf]) -> Result<Self, SyncError> {
+        let is_asked = |home: &[u8]| roots.iter().any(|r| r.as_os_str().as_encoded_bytes() == home);
+        if self.archive.homes()?.iter().all(|home| is_asked(home)) {
+            return Ok(self);
+        }
+        let rows = self.archive.files()?.into_iter().filter(|row| is_asked(&row.home));
+        let mut files: HashSet<u64> = rows.map(|row| row.file.0 as u64).collect();
+        for ghost in self.catalog.ghosts(false)? {
+            let lines = self.catalog.typed(&ghost.session)?;
+            if lines.iter().any(|line| files.contains(&(line.history as u64))) {
+                files.insert(ghost.file as u64);
+            }
+        }
+        self.within = Some(files);
+        Ok(self)
     }
 
     /// The catalog.
@@ -135,8 +164,15 @@ impl Finder {
         let found = self.index.search(query, &scope, options)?;
         let marker = Marker::of(&found);
         let mut hits = Vec::new();
+        let wants_titles = query.only.role.contains(&Role::Title);
         for one in &found.matches {
-            hits.extend(self.hit_of(one, &marker, width)?);
+            let part = match wants_titles {
+                true => Some((one.entry, one.role)),
+                false => self.shown_part(one)?,
+            };
+            if let Some(part) = part {
+                hits.extend(self.hit_of(one, part, &marker, width)?);
+            }
         }
         Ok(Hits { hits, rung: found.rung, words: found.words, is_more: found.is_more })
     }
@@ -145,26 +181,37 @@ impl Finder {
     fn hit_of(
         &self,
         found: &Match,
+        (entry, role): (u32, Role),
         marker: &Marker,
         width: usize,
     ) -> Result<Option<Hit>, SyncError> {
         let file = found.file as i64;
         let Some((id, _)) = self.catalog.owner(file)? else { return Ok(None) };
         let Some(session) = self.catalog.session(&id)? else { return Ok(None) };
-        let Some(words) = self.words(file, found.entry, found.role)? else { return Ok(None) };
-        let spot = self.catalog.shape(file)?.and_then(|shape| shape.at(found.entry));
+        let Some(words) = self.words(file, entry, role)? else { return Ok(None) };
+        let spot = self.catalog.shape(file)?.and_then(|shape| shape.at(entry));
         Ok(Some(Hit {
             session,
             path: words.path,
             is_gone: words.is_gone,
-            entry: found.entry,
+            entry,
             turn: spot.and_then(|spot| spot.turn),
             time: words.time,
-            role: found.role,
+            role,
             place: found.place,
-            snippet: snippet(found, (found.entry, found.role), marker, &words.text, width),
+            snippet: snippet(found, (entry, role), marker, &words.text, width),
             explain: Some(found.explain.clone()),
         }))
+    }
+
+    /// The part of a match that is shown. A title is a field of its session, so a session of which
+    /// nothing but the title matches is shown with its first prompt.
+    fn shown_part(&self, one: &Match) -> Result<Option<(u32, Role)>, SyncError> {
+        if one.role != Role::Title {
+            return Ok(Some((one.entry, one.role)));
+        }
+        let first = self.catalog.shape(one.file as i64)?.and_then(|shape| shape.first_of_turn(0));
+        Ok(first.map(|entry| (entry, Role::Prompt)))
     }
 
     /// The words of a part, and where they stand; `None` if the archive does not know the file.
@@ -267,13 +314,15 @@ impl<'a> FinderScope<'a> {
             conditions.push((format!("NOT coalesce({sql}, 0)"), values));
         }
         let allowed = match conditions.is_empty() {
-            true => None,
+            true => finder.within.as_ref().map(|files| files.iter().copied().collect()),
             false => {
                 let files = finder.catalog.files_where(&conditions)?;
-                let files: Vec<u64> = files.into_iter().map(|file| file as u64).collect();
-                Some((files.clone(), files.into_iter().collect()))
+                let is_asked =
+                    |file: &u64| finder.within.as_ref().is_none_or(|files| files.contains(file));
+                Some(files.into_iter().map(|file| file as u64).filter(is_asked).collect())
             }
         };
+        let allowed = allowed.map(|files: Vec<u64>| (files.clone(), files.into_iter().collect()));
         Ok(Self { finder, query, allowed, cache: RefCell::default() })
     }
 
@@ -318,7 +367,7 @@ impl Scope for FinderScope<'_> {
         let state = self.spot(file, entry).map(|spot| spot.state());
         match state {
             Some(State::Abandoned | State::Repeated) => Place::Abandoned,
-            Some(State::Compacted) => Place::Compacted,
+            Some(State::Compacted | State::Cleared) => Place::Compacted,
             Some(State::Aside) => Place::Subagent,
             Some(State::Active | State::Foreign) | None => Place::Active,
         }
@@ -344,7 +393,10 @@ impl Scope for FinderScope<'_> {
     }
 
     fn is_copy(&self, file: u64, entry: u32) -> bool {
-        self.spot(file, entry).is_some_and(|spot| spot.is_copy)
+        // The file that owns a copy may be in a folder that is not asked.
+        let is_all = self.finder.within.is_none();
+        let is_copy = |spot: Spot| (spot.is_copy && is_all) || spot.is_delivered_elsewhere;
+        self.spot(file, entry).is_some_and(is_copy)
     }
 }
 

@@ -39,7 +39,7 @@ pub(crate) use unit::phrase;
 pub use write::{IndexWriter, WriterOptions};
 
 /// Grows with every change of the schema or of the tokenizer; part of the folder's name.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 4;
 
 /// One part of an entry.
 #[derive(Debug, Clone, Copy)]

@@ -9,6 +9,7 @@ pub mod archive;
 pub mod catalog;
 pub mod find;
 pub mod folder;
+pub mod history;
 pub mod index;
 pub mod meaning;
 pub mod note;

@@ -15,9 +15,7 @@ pub mod plan;
 
 use std::path::{Path, PathBuf};
 
-use transcript::entry::Entry;
 use transcript::layout::{Look, Problem, Walk};
-use transcript::session::{Builder, Node};
 use transcript::time::Time;
 
 use crate::archive::{Access, ArchiveError, Effort, FileRow};
@@ -26,7 +24,7 @@ use crate::folder::{self, Store};
 use crate::index::IndexError;
 
 pub use glance::{forget, still, still_beside};
-pub use keep::{kept_files, source_of};
+pub use keep::{ArchiveReader, found_on_disk, kept_files, seen_row, source_of};
 
 /// A Claude folder and what was seen in it.
 pub struct Home {
@@ -72,10 +70,6 @@ pub trait Watch: Sync {
 
     /// So much of it has been read.
     fn step(&self, files: usize, bytes: u64);
-
-    /// An entry that was not there before, in the file of this path below its Claude folder; it
-    /// was pushed to the builder as `node`.
-    fn entry(&self, _rel: &Path, _builder: &Builder, _node: &Node, _entry: &Entry<'_>) {}
 
     /// Whether to stop here; what is kept so far stays.
     fn is_stopped(&self) -> bool {

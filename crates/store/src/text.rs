@@ -52,19 +52,22 @@ impl<'a> Part<'a> {
 pub fn parts<'a>(builder: &Builder, node: &Node, entry: &Entry<'a>) -> Vec<Part<'a>> {
     let said = |role, text: Option<Cow<'a, str>>| text.map(|text| Part::said(role, text));
     let mut parts: Vec<Part<'a>> = match node.role {
-        Voice::Prompt | Voice::Command | Voice::Shell | Voice::Teammate => {
+        Voice::Prompt | Voice::Queued | Voice::Command | Voice::Shell | Voice::Teammate => {
             said(Role::Prompt, prompt::typed_text(entry)).into_iter().collect()
         }
-        Voice::Queued => said(Role::Prompt, queued(entry)).into_iter().collect(),
         Voice::Summary => said(Role::Summary, prompt::typed_text(entry)).into_iter().collect(),
         Voice::Answer | Voice::Thinking | Voice::Call | Voice::ApiError => {
             let plain = || entry.message.as_ref().and_then(|m| m.text());
             match entry.blocks() {
                 [] => said(Role::Answer, plain()).into_iter().collect(),
-                blocks => blocks.iter().filter_map(answer).collect(),
+                blocks => {
+                    let cwd = entry.cwd.map(|cwd| cwd.text());
+                    blocks.iter().filter_map(|block| answer(block, cwd.as_deref())).collect()
+                }
             }
         }
         Voice::Result => entry.blocks().iter().filter_map(|block| output(builder, block)).collect(),
+        Voice::Bookkeeping if builder.repeats_title() => Vec::new(),
         Voice::Bookkeeping => said(Role::Title, title(entry)).into_iter().collect(),
         _ => Vec::new(),
     };
@@ -72,19 +75,15 @@ pub fn parts<'a>(builder: &Builder, node: &Node, entry: &Entry<'a>) -> Vec<Part<
     parts
 }
 
-fn queued<'a>(entry: &Entry<'a>) -> Option<Cow<'a, str>> {
-    let prompt = entry.field("attachment")?.get("prompt")?;
-    prompt.text().or_else(|| prompt.items().find_map(|block| block.get("text")?.text()))
-}
-
-fn answer<'a>(block: &Block<'a>) -> Option<Part<'a>> {
+fn answer<'a>(block: &Block<'a>, cwd: Option<&str>) -> Option<Part<'a>> {
     match block.kind {
         BlockKind::Text => Some(Part::said(Role::Answer, block.text?.text())),
         BlockKind::Thinking => Some(Part::said(Role::Thinking, block.text?.text())),
         BlockKind::ToolUse => {
             let name = block.name?.text();
             let input = block.input?;
-            let path = tool::path_of(&name, Some(input), None).map(|p| Cow::Owned(p.into_owned()));
+            let path =
+                tool::path_of(&name, Some(input), None, cwd).map(|p| Cow::Owned(p.into_owned()));
             let mut text = String::new();
             strings(input, 0, &mut text);
             if own::is_call(&name, &text) {
@@ -145,13 +144,12 @@ pub fn text_of(entry: &Entry<'_>, role: Role) -> Option<String> {
             BlockKind::ToolResult => {
                 parts.filter_map(|block| Some(block.result_text()?.into_owned())).collect()
             }
-            _ => parts.filter_map(answer).map(|part| part.text.into_owned()).collect(),
+            _ => parts.filter_map(|b| Some(answer(b, None)?.text.into_owned())).collect(),
         };
         (!texts.is_empty()).then(|| texts.join("\n"))
     };
     match role {
-        Role::Prompt => prompt::typed_text(entry).or_else(|| queued(entry)).map(Cow::into_owned),
-        Role::Summary => prompt::typed_text(entry).map(Cow::into_owned),
+        Role::Prompt | Role::Summary => prompt::typed_text(entry).map(Cow::into_owned),
         Role::Answer => of_blocks(BlockKind::Text)
             .or_else(|| Some(entry.message.as_ref()?.text()?.into_owned())),
         Role::Thinking => of_blocks(BlockKind::Thinking),

@@ -61,7 +61,13 @@ fn scanned(finder: &Finder, pattern: &str, filters: &str) -> Vec<Hit> {
 #[test]
 fn a_scan_sees_the_texts_of_the_index() {
     let (_dir, finder) = hard();
-    let options = index::Options { limit: 100_000, offset: 0, pool: 100_000, by: index::By::Words };
+    let options = index::Options {
+        limit: 100_000,
+        offset: 0,
+        pool: 100_000,
+        by: index::By::Words,
+        is_exact: false,
+    };
     let times: Vec<i64> =
         scanned(&finder, ".", "").iter().filter_map(|hit| Some(hit.time?.0)).collect();
     // The index knows whole seconds.

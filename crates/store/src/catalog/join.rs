@@ -45,6 +45,45 @@ impl Catalog {
         Ok(Joined { library, files, shapes })
     }
 
+    /// The sessions as the last join left them; `None` if it was a join of other files than these.
+    pub fn load_library(
+        &self,
+        files: Vec<(FileId, Found)>,
+    ) -> Result<Option<Library>, CatalogError> {
+        let mut cards: HashMap<FileId, Vec<u8>> = HashMap::with_capacity(files.len());
+        self.each("SELECT file, card FROM joined", |row| {
+            cards.insert(row.get(0)?, row.get(1)?);
+            Ok(())
+        })?;
+        let mut sessions: Vec<Vec<u8>> = Vec::new();
+        self.each("SELECT item FROM session ORDER BY id", |row| {
+            sessions.push(row.get(0)?);
+            Ok(())
+        })?;
+        let mut known = Vec::with_capacity(files.len());
+        for (file, found) in files {
+            let Some(card) = cards.remove(&file) else { return Ok(None) };
+            known.push((file, found, card));
+        }
+        Ok(Library::load(known, &sessions).filter(|_| cards.is_empty()))
+    }
+
+    fn each(
+        &self,
+        sql: &str,
+        mut take: impl FnMut(&rusqlite::Row<'_>) -> rusqlite::Result<()>,
+    ) -> Result<(), CatalogError> {
+        let mut read = || {
+            let mut query = self.db.prepare_cached(sql)?;
+            let mut rows = query.query(())?;
+            while let Some(row) = rows.next()? {
+                take(row)?;
+            }
+            Ok(())
+        };
+        read().map_err(self.failed())
+    }
+
     /// The session of one file, from what is known of it.
     pub fn session_of(
         &self,
@@ -74,14 +113,35 @@ impl Writer<'_> {
         self.owners(&joined)?;
         let mut known: HashMap<Box<str>, Vec<u8>> = self.digests()?;
         for item in &joined.library.sessions {
-            let row = SessionRow::new(item, &joined.files);
-            let digest = row.digest();
-            if known.remove(row.id.as_str()).as_deref() != Some(&digest[..]) {
-                self.session(&row, &digest)?;
+            let bytes = Library::save_session(item, &joined.files);
+            let digest = digest(&bytes);
+            if known.remove(item.id.as_str()).as_deref() != Some(&digest[..]) {
+                self.session(&SessionRow::new(item, &joined.files), &digest, &bytes)?;
             }
         }
         for id in known.into_keys() {
             self.run("DELETE FROM session WHERE id = ?1", [id])?;
+        }
+        self.joined_cards(&joined)
+    }
+
+    /// What the join says of each transcript.
+    fn joined_cards(&self, joined: &Joined) -> Result<(), CatalogError> {
+        let mut known: HashMap<FileId, Vec<u8>> = HashMap::new();
+        self.catalog.each("SELECT file, digest FROM joined", |row| {
+            known.insert(row.get(0)?, row.get(1)?);
+            Ok(())
+        })?;
+        for (at, file) in joined.files.iter().enumerate() {
+            let card = joined.library.save_card(at, &joined.files);
+            let digest = digest(&card);
+            if known.remove(file).as_deref() != Some(&digest[..]) {
+                let sql = "INSERT OR REPLACE INTO joined (file, digest, card) VALUES (?1, ?2, ?3)";
+                self.run(sql, params![file, &digest[..], card])?;
+            }
+        }
+        for file in known.into_keys() {
+            self.run("DELETE FROM joined WHERE file = ?1", [file])?;
         }
         Ok(())
     }
@@ -89,7 +149,7 @@ impl Writer<'_> {
     /// Files that hold copies, and those that do no longer.
     fn shapes(&self, joined: &Joined) -> Result<(), CatalogError> {
         let mut before: HashSet<FileId> = HashSet::new();
-        self.each("SELECT id FROM file WHERE has_copies", |row| {
+        self.catalog.each("SELECT id FROM file WHERE has_copies", |row| {
             before.insert(row.get(0)?);
             Ok(())
         })?;
@@ -133,33 +193,17 @@ impl Writer<'_> {
 
     fn digests(&self) -> Result<HashMap<Box<str>, Vec<u8>>, CatalogError> {
         let mut known = HashMap::new();
-        self.each("SELECT id, digest FROM session", |row| {
+        self.catalog.each("SELECT id, digest FROM session", |row| {
             known.insert(row.get(0)?, row.get(1)?);
             Ok(())
         })?;
         Ok(known)
     }
 
-    fn each(
-        &self,
-        sql: &str,
-        mut take: impl FnMut(&rusqlite::Row<'_>) -> rusqlite::Result<()>,
-    ) -> Result<(), CatalogError> {
-        let mut read = || {
-            let mut query = self.catalog.db.prepare_cached(sql)?;
-            let mut rows = query.query(())?;
-            while let Some(row) = rows.next()? {
-                take(row)?;
-            }
-            Ok(())
-        };
-        read().map_err(self.catalog.failed())
-    }
-
-    fn session(&self, row: &SessionRow, digest: &[u8]) -> Result<(), CatalogError> {
-        let places: Vec<String> = (1..=18).map(|n| format!("?{n}")).collect();
+    fn session(&self, row: &SessionRow, digest: &[u8], item: &[u8]) -> Result<(), CatalogError> {
+        let places: Vec<String> = (1..=19).map(|n| format!("?{n}")).collect();
         let sql = format!(
-            "INSERT OR REPLACE INTO session ({}, digest) VALUES ({})",
+            "INSERT OR REPLACE INTO session ({}, digest, item) VALUES ({})",
             SessionRow::COLUMNS,
             places.join(", ")
         );
@@ -184,7 +228,12 @@ impl Writer<'_> {
             number(row.removed),
             row.models.join("\n"),
             digest,
+            item,
         ];
         self.run(&sql, values).map(drop)
     }
+}
+
+fn digest(bytes: &[u8]) -> [u8; 16] {
+    *blake3::hash(bytes).as_bytes().first_chunk().expect("sixteen of 32 bytes")
 }

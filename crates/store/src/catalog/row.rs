@@ -209,9 +209,4 @@ impl SessionRow {
             models: facts.models.iter().map(|model| model.to_string()).collect(),
         }
     }
-
-    pub(super) fn digest(&self) -> [u8; 16] {
-        let text = format!("{self:?}");
-        blake3::hash(text.as_bytes()).as_bytes()[..16].try_into().expect("sixteen of 32 bytes")
-    }
 }

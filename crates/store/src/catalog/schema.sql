@@ -106,6 +106,15 @@ CREATE TABLE IF NOT EXISTS ghost (
     last INTEGER
 );
 
+-- What the last join of all files says of each transcript: see `Library::save_card`.
+CREATE TABLE IF NOT EXISTS joined (
+    file INTEGER PRIMARY KEY,
+    digest BLOB NOT NULL,
+    card BLOB NOT NULL
+);
+
+-- `item` is what the last join says of the session: see `Library::save_session`. The columns are
+-- for questions in SQL.
 CREATE TABLE IF NOT EXISTS session (
     id TEXT PRIMARY KEY,
     file INTEGER,
@@ -124,7 +133,8 @@ CREATE TABLE IF NOT EXISTS session (
     added INTEGER NOT NULL,
     removed INTEGER NOT NULL,
     models TEXT NOT NULL,
-    digest BLOB NOT NULL
+    digest BLOB NOT NULL,
+    item BLOB NOT NULL
 ) WITHOUT ROWID;
 
 -- What a query's filters are asked of, by the number under which the index has the words.

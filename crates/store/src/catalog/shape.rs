@@ -13,15 +13,18 @@ pub struct Spot {
     pub turn: Option<u32>,
     /// Another file owns it.
     pub is_copy: bool,
+    /// It queued a prompt that another entry of the file delivers.
+    pub is_delivered_elsewhere: bool,
 }
 
-const STATES: [State; 6] = [
+const STATES: [State; 7] = [
     State::Active,
     State::Compacted,
     State::Abandoned,
     State::Aside,
     State::Foreign,
     State::Repeated,
+    State::Cleared,
 ];
 
 impl Spot {
@@ -45,6 +48,7 @@ impl Shape {
                 state: STATES.iter().position(|s| *s == state).unwrap_or(0) as u8,
                 turn: session.turn_of(index).map(|turn| turn as u32),
                 is_copy: node.is_copy(),
+                is_delivered_elsewhere: node.is_delivered_elsewhere(),
             };
             if shape.last().is_none_or(|(_, last)| *last != spot) {
                 shape.push((node.number, spot));
@@ -57,6 +61,11 @@ impl Shape {
     pub fn at(&self, number: u32) -> Option<Spot> {
         let after = self.0.partition_point(|(first, _)| *first <= number);
         Some(self.0[after.checked_sub(1)?].1)
+    }
+
+    /// The first entry of a turn, which is its prompt.
+    pub fn first_of_turn(&self, turn: u32) -> Option<u32> {
+        self.0.iter().find(|(_, spot)| spot.turn == Some(turn)).map(|(first, _)| *first)
     }
 
     /// Whether another file owns any of the entries.

@@ -48,7 +48,8 @@ impl Finder {
             ..Query::default()
         };
         let scope = FinderScope::new(self, &query)?;
-        let options = Options { limit: TURNS, offset: 0, pool: 2 * TURNS, by: By::Words };
+        let options =
+            Options { limit: TURNS, pool: 2 * TURNS, by: By::Words, ..Options::default() };
         let found = self.index.search(&query, &scope, options)?;
         let mut ranks: HashMap<u64, usize> = HashMap::new();
         let mut all: Vec<(usize, u64, HashSet<usize>)> = Vec::new();

@@ -85,7 +85,7 @@ impl Evidence {
         self.texts().map(|text| text.chars().count()).sum()
     }
 
-    /// Whether this is quoted already: Claude Code writes titles again and again.
+    /// Whether this is quoted already.
     fn says(&self, text: &str) -> bool {
         self.texts().any(|said| said == text)
     }
@@ -148,7 +148,8 @@ impl Finder {
         most: usize,
     ) -> Result<Option<Evidence>, SyncError> {
         let width = if one.others.is_empty() { most } else { most.min(PART) };
-        let Some(hit) = self.hit_of(one, marker, width)? else { return Ok(None) };
+        let Some(part) = self.shown_part(one)? else { return Ok(None) };
+        let Some(hit) = self.hit_of(one, part, marker, width)? else { return Ok(None) };
         let mut quoted = Evidence { hit, also: Vec::new(), files: Vec::new() };
         for (entry, role) in &one.others {
             let spare = most.saturating_sub(quoted.characters());

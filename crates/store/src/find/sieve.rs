@@ -30,7 +30,12 @@ impl<'a> Sieve<'a> {
         allows(&self.query.only.place, &self.query.except.place, place)
     }
 
+    /// A title is a field of its session and not a text of its own: it is looked at only if the
+    /// query asks for titles.
     fn allows_role(&self, role: Role) -> bool {
+        if role == Role::Title && !self.query.only.role.contains(&Role::Title) {
+            return false;
+        }
         allows(&self.query.only.role, &self.query.except.role, role)
     }
 

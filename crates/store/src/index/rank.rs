@@ -11,7 +11,7 @@
 
 use std::cmp::Ordering;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use tantivy::Score;
 use transcript::time::Time;
 
@@ -122,7 +122,17 @@ pub(super) fn rank(
         let by_place = || (a.file, a.entry).cmp(&(b.file, b.entry));
         by_score.then_with(by_turn).then_with(|| b_time.cmp(a_time)).then_with(by_place)
     });
-    ranked.into_iter().map(|(one, _)| one).collect()
+    one_title_for_each_session(ranked.into_iter().map(|(one, _)| one).collect(), scope)
+}
+
+/// A title is a field of its session: Claude Code writes it again and again. Its words count for
+/// the session, and a match of nothing but the title is kept once, for a session that has no
+/// other match.
+fn one_title_for_each_session(mut ranked: Vec<Match>, scope: &dyn Scope) -> Vec<Match> {
+    let said = ranked.iter().filter(|one| one.role != Role::Title);
+    let mut seen: HashSet<u64> = said.map(|one| scope.session(one.file)).collect();
+    ranked.retain(|one| one.role != Role::Title || seen.insert(scope.session(one.file)));
+    ranked
 }
 
 /// How much the days of the question say for each turn.
@@ -283,7 +293,14 @@ fn one_match(
     (turn_rank, session_rank): (usize, usize),
     scope: &dyn Scope,
 ) -> Match {
-    let mut parts = turn.parts.iter().map(|(_, at)| &candidates[*at]);
+    let parts = turn.parts.iter().map(|(_, at)| &candidates[*at]);
+    // A title is shown only where nothing else was found.
+    let (titles, mut said): (Vec<&Candidate>, Vec<&Candidate>) =
+        parts.partition(|part| part.role == Role::Title);
+    if said.is_empty() && turn.near.is_none() {
+        said.extend(titles.first());
+    }
+    let mut parts = said.into_iter();
     let best = parts.next();
     let by_words = best.map(|part| (part.entry, part.role));
     let by_meaning = turn.near.map(|near| (near.entry, near.role));

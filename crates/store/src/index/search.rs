@@ -82,6 +82,8 @@ pub struct Options {
     pub pool: usize,
     /// What ranks.
     pub by: By,
+    /// Only what is written as it was asked for, to the letter: no other forms, no typos.
+    pub is_exact: bool,
 }
 
 /// What ranks: the words that were used, what was meant, or both.
@@ -98,7 +100,7 @@ pub enum By {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { limit: 20, offset: 0, pool: 300, by: By::Both }
+        Self { limit: 20, offset: 0, pool: 300, by: By::Both, is_exact: false }
     }
 }
 
@@ -206,8 +208,9 @@ impl Index {
         let dictionary = Dictionary { searcher: &searcher, fields: self.fields };
         let size = options.pool.max(4 * (options.limit + options.offset));
         let pool = Pool { query, scope, size };
-        let by = options.by;
-        let search = Search { searcher: &searcher, fields: self.fields, dictionary, pool, by };
+        let Options { by, is_exact, .. } = options;
+        let fields = self.fields;
+        let search = Search { searcher: &searcher, fields, dictionary, pool, by, is_exact };
         let (ranked, rung, units) = search.run().map_err(|error| failure(&self.path, error))?;
         let count = ranked.len();
         let matches: Vec<Match> =
@@ -229,6 +232,8 @@ fn word_use(unit: &Unit) -> WordUse {
 
 /// So many texts are read to look for a phrase.
 const TEXTS: usize = 64;
+/// The same where somebody waits for whom each millisecond counts.
+const EXACT_TEXTS: usize = 16;
 /// Words so far from each other, or nearer, belong together.
 const NEAR: u32 = 5;
 /// A filter of so many files is asked of the index, a longer one of each document.
@@ -242,6 +247,7 @@ struct Search<'a> {
     dictionary: Dictionary<'a>,
     pool: Pool<'a>,
     by: By,
+    is_exact: bool,
 }
 
 impl Search<'_> {
@@ -257,6 +263,13 @@ impl Search<'_> {
             ));
         }
         let Units { mut units, phrases } = Units::of(&query.terms);
+        if self.is_exact {
+            let candidates = match self.dictionary.has_all(&mut units)? {
+                true => self.candidates(&units, &phrases, Rung::Words)?,
+                false => Vec::new(),
+            };
+            return Ok((self.ranked(&candidates, &units), Rung::Words, units));
+        }
         self.dictionary.look_up(&mut units)?;
         if self.by == By::Meaning {
             return Ok((self.ranked(&[], &units), Rung::Words, units));
@@ -463,9 +476,18 @@ impl Search<'_> {
     /// Looks for the phrases in the texts, of the best first; what is not looked at goes.
     fn keep_phrases(&self, found: &mut Vec<Candidate>, phrases: &[Vec<String>]) {
         found.sort_unstable_by(|a, b| b.cmp(a));
-        found.truncate(TEXTS);
+        found.truncate(if self.is_exact { EXACT_TEXTS } else { TEXTS });
+        let is_literal = |text: &str| {
+            self.pool.query.terms.iter().all(|term| match term {
+                query::Term::Phrase(phrase) => text.contains(phrase.as_str()),
+                _ => true,
+            })
+        };
         found.retain(|candidate| {
             let text = self.pool.scope.text(candidate.file, candidate.entry, candidate.role);
+            if self.is_exact {
+                return text.is_none_or(|text| is_literal(&text));
+            }
             text.is_none_or(|text| phrases.iter().all(|phrase| contains_phrase(&text, phrase)))
         });
     }

@@ -90,6 +90,29 @@ fn roles_rank_from_title_to_output() {
     assert_eq!(case(&docs).entries("flux"), [0, 1, 2, 3, 4, 5, 6]);
 }
 
+#[test]
+fn a_title_that_is_written_again_does_not_crowd_out_what_was_said() {
+    let title = |file: u64, entry: u32| doc(file, entry, Role::Title, "flux capacitor");
+    let case = case(&[
+        title(1, 1),
+        title(1, 2),
+        title(1, 3),
+        doc(1, 4, Role::Answer, "the flux is repaired"),
+        title(2, 5),
+        title(2, 6),
+        doc(3, 7, Role::Answer, "the flux is somewhere else"),
+    ]);
+    // Session 1 shows its answer, session 2 has nothing but its title, which is shown once.
+    let found = case.found_in("flux", &Everything);
+    let mut seen: Vec<_> = found.matches.iter().map(|one| (one.file, one.role)).collect();
+    seen.sort_unstable_by_key(|(file, _)| *file);
+    assert_eq!(seen, [(1, Role::Answer), (2, Role::Title), (3, Role::Answer)]);
+    // The title still counts for its session: the same words without it come later.
+    let place = |file: u64| found.matches.iter().position(|one| one.file == file);
+    assert!(place(1) < place(3));
+    assert_eq!(case.entries("flux role:title").len(), 2);
+}
+
 /// Entries 1 to 4 stand in four places; odd files belong to session 1.
 struct Places;
 

@@ -155,6 +155,18 @@ impl Dictionary<'_> {
         Ok(())
     }
 
+    /// Looks the units up as they are; whether the index has all of them.
+    pub(super) fn has_all(&self, units: &mut [Unit]) -> tantivy::Result<bool> {
+        for unit in units {
+            self.count(unit)?;
+            unit.is_common = is_small(&unit.typed);
+            if unit.frequency == 0 {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// A word is as frequent as its rarest part; its other terms add to that.
     fn count(&self, unit: &mut Unit) -> tantivy::Result<()> {
         let mut rarest = u64::MAX;

@@ -2,7 +2,7 @@
 //! files held before they were rewritten. Money that was spent stays spent.
 
 use hashbrown::HashMap;
-use transcript::layout::classify;
+use transcript::layout::{FileKind, classify};
 use transcript::usage::Claims;
 use zstd::zstd_safe::CCtx;
 
@@ -18,16 +18,16 @@ pub(super) fn update(
 ) -> Result<(), SyncError> {
     let claimed: HashMap<i64, u64> = write.catalog().claimed()?.into_iter().collect();
     let files: HashMap<FileId, &FileRow> = rows.iter().map(|row| (row.file, row)).collect();
-    let is_transcript = |file: &FileId| {
-        files.get(file).is_some_and(|row| classify(&path_of(&row.rel)).is_transcript())
-    };
+    let kind_of = |file: &FileId| files.get(file).map(|row| classify(&path_of(&row.rel)));
     let mut context = CCtx::create();
     for (file, generation, size) in archive.lives()? {
-        if claimed.get(&generation.0) == Some(&size) || !is_transcript(&file) {
+        let kind = kind_of(&file).filter(FileKind::is_transcript);
+        let Some(kind) = kind.filter(|_| claimed.get(&generation.0) != Some(&size)) else {
             continue;
-        }
+        };
         let failed = |source| ArchiveError::Io { path: archive.path().to_path_buf(), source };
-        let claims = Claims::read(archive.content(generation)).map_err(failed)?;
+        let open = || archive.content(generation);
+        let claims = Claims::read_transcript(kind.stem(), open).map_err(failed)?;
         let data = packed(&mut context, |out| claims.save(out));
         write.claims(file.0, generation.0, size, &data)?;
     }

@@ -12,7 +12,7 @@ use transcript::library::Card;
 use transcript::line::LineReader;
 use transcript::session::{Node, Options};
 use transcript::time::Time;
-use transcript::usage;
+use transcript::usage::{self, Claims};
 use zstd::zstd_safe::CCtx;
 
 use super::{Patience, Report, SyncError, Walked, Watch};
@@ -202,7 +202,7 @@ fn read_all(
             let (say, next, runs) = (say.clone(), &next, &runs);
             scope.spawn(move || {
                 let ask = || runs.get(next.fetch_add(1, Ordering::Relaxed)).cloned();
-                if let Err(error) = worker(store, archive, todo, ask, &say, watch) {
+                if let Err(error) = worker(store, archive, todo, ask, &say) {
                     // Nobody listens any more if another one failed first.
                     let _ = say.send(Said::Failed(error));
                 }
@@ -287,7 +287,6 @@ fn worker(
     todo: &[Todo],
     ask: impl Fn() -> Option<Range<usize>>,
     say: &mpsc::SyncSender<Said>,
-    watch: &dyn Watch,
 ) -> Result<(), SyncError> {
     let archive = Archive::open(archive, crate::archive::Access::Read)?;
     let catalog = Catalog::open(store.folder())?;
@@ -297,7 +296,7 @@ fn worker(
             let read = match todo[at].read_as {
                 Some(_) => {
                     let from = (&archive, &catalog);
-                    Some(Box::new(read(from, &todo[at], &mut context, say, watch)?))
+                    Some(Box::new(read(from, &todo[at], &mut context, say)?))
                 }
                 None => None,
             };
@@ -336,7 +335,6 @@ fn read(
     todo: &Todo,
     context: &mut CCtx<'static>,
     say: &mpsc::SyncSender<Said>,
-    watch: &dyn Watch,
 ) -> Result<Transcript, SyncError> {
     let file = todo.row.file.0;
     let generation = todo.row.generation.0;
@@ -368,9 +366,6 @@ fn read(
             }
             if let Some(node) = builder.nodes().get(at) {
                 turn += u32::from(is_prompt(node));
-                if !todo.is_unindexed {
-                    watch.entry(&rel, &builder, node, &entry);
-                }
                 for part in text::parts(&builder, node, &entry) {
                     parcel.add(node, turn, spills.add_to(part));
                 }
@@ -381,15 +376,27 @@ fn read(
         parcel.send_if(PARCEL);
     }
     parcel.send_if(0);
-    // One after the other: of a file of gigabytes each is large.
-    let claims = {
-        let claims = claims;
+    let found = found(&rel, todo.row.size);
+    // Packed one after the other: of a file of gigabytes each is large. Only claims that carry
+    // other ids have to wait for the session.
+    let is_mixed = found.stem().is_some_and(|id| claims.has_other_sessions(id));
+    let pack_claims = |context: &mut CCtx<'static>, claims: Claims| {
         catalog::packed(context, |out| claims.save(out))
+    };
+    let (packed, unassigned) = match is_mixed {
+        true => (Vec::new(), Some(claims)),
+        false => (pack_claims(context, claims), None),
     };
     let give = |part, data| drop(say.send(Said::State(file, part, data)));
     let parts = catalog::packed_parts(context, |out| builder.save(out), give);
-    let found = found(&rel, todo.row.size);
     let session = builder.finish(&Options { stem: found.stem(), copies: None });
+    let claims = match unassigned {
+        Some(mut claims) => {
+            claims.assign_to(&session);
+            pack_claims(context, claims)
+        }
+        None => packed,
+    };
     let (touches, commits, prs) = catalog::rows(&session);
     let (shape, places) = (Shape::of(&session).save(), Places::of(&session).save());
     let card = Card::of(found, &session).save();

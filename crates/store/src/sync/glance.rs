@@ -25,8 +25,9 @@ use crate::index::Index;
 /// Whether a file is kept at all.
 pub(super) fn is_kept(kind: &FileKind, has_debug_logs: bool) -> bool {
     match kind {
-        // Files with tokens in them are never opened; who is running now says nothing later.
-        FileKind::Secret | FileKind::Registry { .. } => false,
+        // Files with tokens in them are never opened. Which client runs now and what it works with
+        // says nothing later.
+        FileKind::Secret | FileKind::Registry { .. } | FileKind::ClientState => false,
         FileKind::Debug { .. } => has_debug_logs,
         _ => true,
     }

@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::{Arc, Mutex, OnceLock, mpsc};
 
 use hashbrown::{HashMap, HashSet};
 use transcript::kept::{Keep, Kept};
@@ -34,7 +34,12 @@ const NANO: i64 = 1_000_000;
 pub(super) fn seen(rows: &[FileRow], root: &Path) -> Vec<Seen> {
     let root = root.as_os_str().as_encoded_bytes();
     let its = rows.iter().filter(|row| *row.home == *root);
-    its.map(|row| Seen {
+    its.map(seen_row).collect()
+}
+
+/// A file as it was last seen.
+pub fn seen_row(row: &FileRow) -> Seen {
+    Seen {
         file: row.file.0,
         rel: path_of(&row.rel),
         size: row.size,
@@ -42,8 +47,7 @@ pub(super) fn seen(rows: &[FileRow], root: &Path) -> Vec<Seen> {
         inode: Some((row.stat.device, row.stat.inode)).filter(|inode| *inode != (0, 0)),
         is_unsure: row.stat.mtime_ns % NANO != 0,
         is_gone: row.gone,
-    })
-    .collect()
+    }
 }
 
 /// What is to be done in one Claude folder.
@@ -483,9 +487,28 @@ fn bytes_of(path: &Path) -> &[u8] {
 /// A file in the archive, read as if it were on disk.
 struct ArchivedFile {
     archive: Arc<Mutex<Archive>>,
-    files: Arc<HashMap<PathBuf, (GenerationId, u64)>>,
+    neighbours: Arc<HomeFiles>,
     generation: GenerationId,
     size: u64,
+}
+
+/// The files of one home by their paths; sorted out when the first is asked for.
+#[derive(Default)]
+struct HomeFiles {
+    rows: Option<Arc<[FileRow]>>,
+    home: Vec<u8>,
+    by_path: OnceLock<HashMap<PathBuf, (GenerationId, u64)>>,
+}
+
+impl HomeFiles {
+    fn get(&self, rel: &Path) -> Option<(GenerationId, u64)> {
+        let sort = || {
+            let rows = self.rows.iter().flat_map(|rows| &**rows);
+            let own = rows.filter(|row| *row.home == *self.home);
+            own.map(|row| (path_of(&row.rel), (row.generation, row.size))).collect()
+        };
+        self.by_path.get_or_init(sort).get(rel).copied()
+    }
 }
 
 impl Keep for ArchivedFile {
@@ -502,13 +525,55 @@ impl Keep for ArchivedFile {
     }
 
     fn beside(&self, rel: &Path) -> Option<Kept> {
-        let (generation, size) = *self.files.get(rel)?;
-        Some(Kept::new(Self {
+        let (generation, size) = self.neighbours.get(rel)?;
+        let (archive, neighbours) = (self.archive.clone(), self.neighbours.clone());
+        Some(Kept::new(Self { archive, neighbours, generation, size }))
+    }
+}
+
+/// An archive from which files are read as if they were on disk.
+pub struct ArchiveReader {
+    archive: Arc<Mutex<Archive>>,
+    homes: Vec<Arc<HomeFiles>>,
+}
+
+impl ArchiveReader {
+    /// Reads from `archive`, whose files are `rows`.
+    pub fn new(archive: Archive, rows: Arc<[FileRow]>) -> Self {
+        let homes: HashSet<&[u8]> = rows.iter().map(|row| &*row.home).collect();
+        let of_home = |home: &[u8]| {
+            let (rows, home) = (Some(rows.clone()), home.to_vec());
+            Arc::new(HomeFiles { rows, home, by_path: OnceLock::new() })
+        };
+        let homes = homes.into_iter().map(of_home).collect();
+        Self { archive: Arc::new(Mutex::new(archive)), homes }
+    }
+
+    /// A file as it is kept.
+    pub fn found(&self, row: &FileRow) -> Found {
+        let home = self.homes.iter().find(|files| *files.home == *row.home);
+        let kept = Kept::new(ArchivedFile {
             archive: self.archive.clone(),
-            files: self.files.clone(),
-            generation,
-            size,
-        }))
+            neighbours: home.cloned().unwrap_or_default(),
+            generation: row.generation,
+            size: row.size,
+        });
+        Found {
+            modified: Some(Time(row.stat.mtime_ns / NANO)),
+            created: row.stat.created.map(Time),
+            ..Found::kept(&path_of(&row.home), path_of(&row.rel), kept)
+        }
+    }
+}
+
+/// A file that is on disk as it was last seen, below a Claude folder that may have another name.
+pub fn found_on_disk(row: &FileRow, root: &Path, rel: PathBuf) -> Found {
+    Found {
+        path: root.join(&rel),
+        modified: Some(Time(row.stat.mtime_ns / NANO)),
+        created: row.stat.created.map(Time),
+        inode: Some((row.stat.device, row.stat.inode)).filter(|inode| *inode != (0, 0)),
+        ..Found::named(rel, row.size)
     }
 }
 
@@ -519,25 +584,10 @@ pub fn kept_files(
     wanted: impl Fn(&Path) -> bool,
 ) -> Result<Vec<Found>, ArchiveError> {
     let archive = store.archive(Access::Read)?;
-    let rows: Vec<FileRow> =
-        archive.files()?.into_iter().filter(|row| *row.home == *bytes_of(root)).collect();
-    let files: HashMap<PathBuf, (GenerationId, u64)> =
-        rows.iter().map(|row| (path_of(&row.rel), (row.generation, row.size))).collect();
-    let (archive, files) = (Arc::new(Mutex::new(archive)), Arc::new(files));
-    let found = rows.iter().filter(|row| wanted(&path_of(&row.rel))).map(|row| {
-        let kept = Kept::new(ArchivedFile {
-            archive: archive.clone(),
-            files: files.clone(),
-            generation: row.generation,
-            size: row.size,
-        });
-        Found {
-            modified: Some(Time(row.stat.mtime_ns / NANO)),
-            created: row.stat.created.map(Time),
-            ..Found::kept(root, path_of(&row.rel), kept)
-        }
-    });
-    Ok(found.collect())
+    let rows: Arc<[FileRow]> = archive.files()?.into();
+    let reader = ArchiveReader::new(archive, rows.clone());
+    let own = rows.iter().filter(|row| *row.home == *bytes_of(root));
+    Ok(own.filter(|row| wanted(&path_of(&row.rel))).map(|row| reader.found(row)).collect())
 }
 
 /// A file of the archive to be read by place: on disk where it is still as it was kept, since that
@@ -548,7 +598,7 @@ pub fn source_of(archive: &Arc<Mutex<Archive>>, row: &FileRow) -> Source {
     on_disk.unwrap_or_else(|| {
         let kept = Kept::new(ArchivedFile {
             archive: archive.clone(),
-            files: Arc::default(),
+            neighbours: Arc::default(),
             generation: row.generation,
             size: row.size,
         });

@@ -144,6 +144,11 @@ pub fn is_renamed(from: &Path, found: &Found) -> bool {
         && layout::classify(from).is_transcript()
 }
 
+/// Whether a file is as it was last seen, and its time can be trusted.
+pub fn is_unchanged(seen: &Seen, found: &Found) -> bool {
+    change(seen, found).is_none()
+}
+
 fn change(seen: &Seen, found: &Found) -> Option<Change> {
     let same_file = seen.inode == found.inode;
     let same_time = seen.modified == found.modified;

@@ -7,7 +7,7 @@
 use super::{Column, Kind, Table};
 
 /// What the tables mean. Raised with every change to them or to what is put into them.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The month of rows without a time.
 pub const NO_MONTH: &str = "0000-00";
@@ -104,6 +104,10 @@ pub const SESSIONS: Table = Table {
         optional(text("version", "The version of Claude Code that wrote its last entries.")),
         optional(text("entrypoint", "How it was started: `cli`, `claude-desktop` and so on.")),
         integer("bytes", "Bytes of its file and its subagents' files."),
+        boolean(
+            "client_counts_more",
+            "Whether Claude Code itself counts more output than the session's files have.",
+        ),
     ],
     key: &["session"],
 };
@@ -152,7 +156,7 @@ pub const ENTRIES: Table = Table {
         optional(text("type", "Its `type`, as written.")),
         text("role", "What it is to a reader: `prompt`, `answer`, `call`, `result` and so on."),
         optional(text("branch", "The git branch.")),
-        text("state", "`active`, `compacted`, `abandoned` or `subagent`."),
+        text("state", "`active`, `compacted`, `cleared`, `abandoned` or `subagent`."),
         boolean("is_active", "Whether it is part of the conversation as it went."),
         integer("bytes", "Its length."),
         written("uuid", "Its `uuid`."),
@@ -217,8 +221,8 @@ pub const EDITS: Table = Table {
         MONTH,
         text("file", "The file, as recorded."),
         text("tool", "The tool."),
-        integer("lines_added", "Lines added."),
-        integer("lines_removed", "Lines removed."),
+        optional(integer("lines_added", "Lines added; null if only the file's name is known.")),
+        optional(integer("lines_removed", "Lines removed; null if only the file's name is known.")),
         boolean("is_new", "Whether the file did not exist before."),
         boolean("is_estimated", "Whether it is counted from the input, for want of a patch."),
     ],

@@ -72,12 +72,7 @@ pub fn block<'a>(block: &Block<'a>) -> Option<Cow<'a, str>> {
 /// What a person typed, without what was put before it; of other entries the text of the message,
 /// or the name that a line gives the session.
 fn whole<'a>(entry: &Entry<'a>) -> Option<Cow<'a, str>> {
-    prompt::typed_text(entry).or_else(|| queued(entry)).or_else(|| title(entry))
-}
-
-fn queued<'a>(entry: &Entry<'a>) -> Option<Cow<'a, str>> {
-    let prompt = entry.field("attachment")?.get("prompt")?;
-    prompt.text().or_else(|| prompt.items().find_map(|block| block.get("text")?.text()))
+    prompt::typed_text(entry).or_else(|| title(entry))
 }
 
 fn title<'a>(entry: &Entry<'a>) -> Option<Cow<'a, str>> {
