@@ -1,7 +1,11 @@
 //! What makes transcripts large and tells a reader nothing new: files in base64, the whole file
 //! before an edit, the text of a read that the model was shown anyway.
 //!
-//! Everything here is a JSON string inside an entry, named by its place, so that a copy without it
+//! Nor do copies of the system prompt that the client keeps for itself (`prompt_snapshot`, since
+//! about 2.1.267): they are a third of a small session, are sent nowhere, and what was sent is in
+//! the lines of requests, which stay.
+//!
+//! Everything here is a JSON value inside an entry, named by its place, so that a copy without it
 //! differs in that value alone. Base64 leaves a note of what it was. A file before an edit and a
 //! text that was read leave `null`: Claude Code writes that itself for large files, and no reader
 //! can take it for the content of a file.
@@ -37,11 +41,13 @@ pub enum BulkKind {
     OriginalFile,
     /// The text of a read, which stands in the message, too.
     Read,
+    /// The client's own copy of the system prompt and the tools.
+    Snapshot,
 }
 
 impl BulkKind {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Base64, Self::OriginalFile, Self::Read];
+    pub const ALL: [Self; 4] = [Self::Base64, Self::OriginalFile, Self::Read, Self::Snapshot];
 
     /// The word for it in reports.
     pub const fn name(self) -> &'static str {
@@ -49,6 +55,7 @@ impl BulkKind {
             Self::Base64 => "base64",
             Self::OriginalFile => "original-file",
             Self::Read => "read",
+            Self::Snapshot => "snapshot",
         }
     }
 }
@@ -58,9 +65,9 @@ impl BulkKind {
 pub struct Bulk<'a> {
     /// Why.
     pub kind: BulkKind,
-    /// Where it stands in the bytes of its entry, quotes included.
+    /// Where it stands in the bytes of its entry, quotes or brackets included.
     pub place: Range<usize>,
-    /// Bytes between the quotes, in the file.
+    /// Bytes between the quotes or brackets, in the file.
     pub bytes: u64,
     /// What is in it, of base64: `image/png`; `unknown` if nothing says so.
     pub media: Option<Cow<'a, str>>,
@@ -72,6 +79,13 @@ impl<'a> Bulk<'a> {
         let start = inside.as_ptr() as usize - entry.bytes.as_ptr() as usize;
         let place = start - 1..start + inside.len() + 1;
         Self { kind, place, bytes: inside.len() as u64, media: None }
+    }
+
+    /// A list as a whole.
+    fn of_list(kind: BulkKind, entry: &Entry<'a>, value: Raw<'a>) -> Self {
+        let start = value.bytes().as_ptr() as usize - entry.bytes.as_ptr() as usize;
+        let length = value.bytes().len();
+        Self { kind, place: start..start + length, bytes: length as u64 - 2, media: None }
     }
 
     /// What stands in its place in a clean copy, as JSON.
@@ -97,11 +111,13 @@ pub struct Choice {
     pub original_file: bool,
     /// Texts that were read and stand in the message, too.
     pub reads: bool,
+    /// The client's own copies of the system prompt.
+    pub snapshots: bool,
 }
 
 impl Choice {
     /// Everything.
-    pub const ALL: Self = Self { base64: true, original_file: true, reads: true };
+    pub const ALL: Self = Self { base64: true, original_file: true, reads: true, snapshots: true };
 
     /// Whether values of this kind are left out.
     pub const fn takes(self, kind: BulkKind) -> bool {
@@ -109,6 +125,7 @@ impl Choice {
             BulkKind::Base64 => self.base64,
             BulkKind::OriginalFile => self.original_file,
             BulkKind::Read => self.reads,
+            BulkKind::Snapshot => self.snapshots,
         }
     }
 }
@@ -122,12 +139,23 @@ pub fn bulk<'a>(entry: &Entry<'a>) -> Vec<Bulk<'a>> {
     if let Some(result) = entry.tool_result {
         of_result(entry, result, &mut found);
     }
-    if mentions_base64(entry.bytes) {
+    if entry.kind == Kind::Attachment && entry.is_inner_type("prompt_snapshot") {
+        of_snapshot(entry, &mut found);
+    } else if mentions_base64(entry.bytes) {
         of_sources(entry, &mut found);
     }
     found.retain(|bulk| bulk.saves() > 0);
     found.sort_by_key(|bulk| bulk.place.start);
     found
+}
+
+/// System prompt and tools of a snapshot. Base64 is not looked for in them: they go as a whole.
+fn of_snapshot<'a>(entry: &Entry<'a>, found: &mut Vec<Bulk<'a>>) {
+    let Some(payload) = entry.field("attachment") else { return };
+    let lists = payload
+        .fields()
+        .filter(|(key, value)| matches!(key.raw(), b"systemPrompt" | b"tools") && value.is_array());
+    found.extend(lists.map(|(_, value)| Bulk::of_list(BulkKind::Snapshot, entry, value)));
 }
 
 /// What only the results of tools have.

@@ -1,7 +1,7 @@
 //! What happens in a session while it runs.
 
 use transcript::entry::message::BlockKind;
-use transcript::entry::{Entry, tool};
+use transcript::entry::{Entry, Kind, tool};
 use transcript::id::Key;
 use transcript::session::{Builder, Node, Role};
 use transcript::time::Time;
@@ -69,6 +69,8 @@ pub fn events(builder: &Builder, node: &Node, entry: &Entry<'_>) -> Vec<Event> {
     };
     let said = || crate::record::said(entry).unwrap_or_default();
     match node.role {
+        // The entry that delivers a queued prompt tells of it.
+        _ if node.kind == Kind::Bookkeeping => Vec::new(),
         Role::Prompt | Role::Queued | Role::Command | Role::Shell => {
             vec![event(EventKind::Prompt, None, &said())]
         }

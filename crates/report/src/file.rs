@@ -1,14 +1,14 @@
 //! One file through all sessions: who changed it when, and what it was at any point.
 //!
-//! What commands did to a file is not recorded, so a content put together from edits says what it
-//! stands on. Backups are exact.
+//! What commands did to a file is recorded only by newer versions and not always in full, so a
+//! content put together from edits says what it is based on. Backups are exact.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use transcript::entry::message::BlockKind;
-use transcript::entry::tool::Hunk;
+use transcript::entry::tool::{Action, Hunk};
 use transcript::entry::{Entry, tool};
 use transcript::id::{AgentId, Key, SessionId};
 use transcript::json::Raw;
@@ -58,8 +58,12 @@ pub struct FileEvent {
     pub removed: u32,
     /// The file did not exist before.
     pub created: bool,
+    /// The file does not exist any more.
+    pub deleted: bool,
     /// The lines were counted from the input.
     pub estimated: bool,
+    /// The file is named without what changed in it: the lines are not known.
+    pub unknown: bool,
     /// Where it stands.
     pub state: State,
     /// The turn, from 0.
@@ -107,7 +111,9 @@ pub fn events(session: &Session, wanted: &str) -> Vec<FileEvent> {
                 added: touch.added,
                 removed: touch.removed,
                 created: touch.created,
+                deleted: touch.deleted,
                 estimated: touch.estimated,
+                unknown: touch.unknown,
                 state: session.state(node),
                 turn: session.turn_of(node),
             })
@@ -138,19 +144,30 @@ pub fn content_at(
     number: u32,
 ) -> Result<Option<FileContent>, Problem> {
     let mut content: Option<FileContent> = None;
-    for call in session.calls() {
+    let touching: BTreeSet<usize> =
+        session.touches().filter(|(known, _)| *known == path).map(|(_, t)| t.call()).collect();
+    for (index, call) in session.calls().iter().enumerate() {
         let Some(result) = call.result().filter(|_| !call.is_error) else { continue };
         let Node { number: at, source: file, .. } = session.nodes()[result];
         let tool = session.tool(call);
         let is_file = matches!(tool, "Read" | "Edit" | "Write" | "MultiEdit" | "NotebookEdit");
-        if at > number || file != 0 || !is_file {
+        let is_command = Action::of(tool) == Action::Run && touching.contains(&index);
+        if at > number || file != 0 || !(is_file || is_command) {
             continue;
         }
         let bytes = source.entry(&session.nodes()[result])?;
         let input = input_bytes(session, source, call)?;
         let input = input.as_deref().and_then(|i| Raw::new(i).ok());
         let entry = Entry::of(&bytes, 0);
-        let recorded = tool::path_of(tool, input, entry.tool_result);
+        let cwd = entry.cwd.map(|cwd| cwd.text());
+        if is_command {
+            let found = tool::command_changes(entry.tool_result, cwd.as_deref());
+            if let Some(found) = found.iter().find(|found| found.change.path == path) {
+                content = after_command(found, tool, at, content);
+            }
+            continue;
+        }
+        let recorded = tool::path_of(tool, input, entry.tool_result, cwd.as_deref());
         if recorded.as_deref() == Some(path) {
             content = step(tool, input, entry.tool_result, at, content);
         }
@@ -169,6 +186,61 @@ fn input_bytes(
         b.kind == BlockKind::ToolUse && b.id.map(Key::of_str) == Some(call.key())
     };
     Ok(entry.blocks().iter().find(is_its).and_then(|b| b.input).map(|i| i.bytes().to_vec()))
+}
+
+/// The file after a command changed it; `None` if what the command did is not known, or if the
+/// patch does not fit what the file was before.
+fn after_command(
+    found: &tool::CommandChange<'_>,
+    tool: &str,
+    at: u32,
+    before: Option<FileContent>,
+) -> Option<FileContent> {
+    let change = &found.change;
+    if change.unknown || change.deleted {
+        return None;
+    }
+    if change.created {
+        let text = patched("", &found.hunks())?;
+        return Some(FileContent { text, base: at, tool: tool.into(), edits: 0 });
+    }
+    let base = before?;
+    let text = patched(&base.text, &found.hunks())?;
+    Some(FileContent { text, edits: base.edits + 1, ..base })
+}
+
+/// `text` with a patch applied; `None` if a line of the patch is not what the text has there.
+fn patched(text: &str, hunks: &[Hunk]) -> Option<String> {
+    let mut old = text.split_inclusive('\n').zip(1u64..).peekable();
+    let mut new = String::with_capacity(text.len());
+    for hunk in hunks {
+        while let Some((line, _)) = old.next_if(|(_, number)| *number < hunk.old_start) {
+            new.push_str(line);
+        }
+        for (index, line) in hunk.lines.iter().enumerate() {
+            let is_last = hunk.lines.get(index + 1).is_some_and(|next| next.starts_with('\\'));
+            let end = if is_last { "" } else { "\n" };
+            let (mark, words) = (line.chars().next()?, line.get(1..)?);
+            let whole = format!("{words}{end}");
+            match mark {
+                '+' => new.push_str(&whole),
+                '\\' => {}
+                '-' | ' ' => {
+                    let (known, _) = old.next()?;
+                    // The last line of a file that was read may lack its newline.
+                    if known.trim_end_matches('\n') != words {
+                        return None;
+                    }
+                    if mark == ' ' {
+                        new.push_str(&whole);
+                    }
+                }
+                _ => return None,
+            }
+        }
+    }
+    new.extend(old.map(|(line, _)| line));
+    Some(new)
 }
 
 fn step(
@@ -245,6 +317,11 @@ fn edited(text: &str, edit: Raw<'_>) -> Option<String> {
 pub fn hunks(event: &FileEvent, source: &Source) -> Result<Vec<Hunk>, Problem> {
     let result = event.result.read(source)?;
     let entry = Entry::of(&result, 0);
+    let cwd = entry.cwd.map(|cwd| cwd.text());
+    let by_command = tool::command_changes(entry.tool_result, cwd.as_deref());
+    if let Some(found) = by_command.iter().find(|found| found.change.path == event.path) {
+        return Ok(found.hunks());
+    }
     let recorded = entry.tool_result.map_or_else(Vec::new, tool::hunks);
     if !recorded.is_empty() {
         return Ok(recorded);

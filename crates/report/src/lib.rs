@@ -23,6 +23,7 @@ pub mod price;
 pub mod record;
 pub mod redact;
 pub mod related;
+pub mod request;
 pub mod rows;
 pub mod show;
 pub mod storage;

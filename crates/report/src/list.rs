@@ -1,6 +1,7 @@
 //! The sessions of a library, and its projects.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use transcript::library::{Facts, Library, SessionItem, Standing};
 use transcript::session::{Ending, TitleSource};
@@ -35,14 +36,14 @@ impl Life {
     }
 }
 
-/// What tells live sessions: the registry's running processes, or, where there is no registry,
-/// files written within the last two minutes.
+/// What tells live sessions: the registry's running processes, or, in a Claude folder without a
+/// registry (older versions), files written within the last two minutes.
 #[derive(Debug, Default)]
 pub struct Pulse {
     /// Processes that the registry names and that are running.
     pub running: Vec<Running>,
-    /// Whether there is a registry at all.
-    pub has_registry: bool,
+    /// The Claude folders that have a registry. An empty one says that no client is running.
+    pub registries: Vec<PathBuf>,
     /// The time now.
     pub now: Option<Time>,
 }
@@ -51,13 +52,18 @@ pub struct Pulse {
 const FRESH_MS: i64 = 120_000;
 
 impl Pulse {
+    /// Whether the Claude folder of a file has a registry.
+    pub fn has_registry(&self, file: &Path) -> bool {
+        self.registries.iter().any(|root| file.starts_with(root))
+    }
+
     /// Whether a session goes on.
     pub fn life(&self, library: &Library, item: &SessionItem) -> Life {
         let named = |r: &Running| r.session.as_ref() == Some(&item.id);
         // What is kept and not on disk any more is not written to.
         let file = item.file.map(|f| &library.cards[f].found).filter(|f| f.kept.is_none());
         let modified = file.and_then(|found| found.modified);
-        let is_fresh = !self.has_registry
+        let is_fresh = !file.is_some_and(|found| self.has_registry(&found.path))
             && modified.zip(self.now).is_some_and(|(m, now)| (0..FRESH_MS).contains(&now.since(m)));
         if self.running.iter().any(named) || is_fresh {
             return Life::Live;

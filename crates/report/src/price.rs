@@ -11,7 +11,7 @@ use transcript::usage::{Mode, Tokens};
 
 pub use import::Change;
 pub(crate) use table::midnight;
-pub use table::{Model, Period, Prices, Rates, TableError, plain_id};
+pub use table::{Model, ModelMatch, Period, Prices, Rates, TableError, plain_id};
 
 /// How far a figure can be trusted. The order is from sure to unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -99,22 +99,23 @@ impl Prices {
         mode: Mode,
         web_searches: u32,
     ) -> Option<Priced<'_>> {
-        let (model, is_by_rule) = self.find(model)?;
-        model.price(is_by_rule, time, tokens, mode, web_searches)
+        self.match_id(model)?.price(time, tokens, mode, web_searches)
     }
 }
 
-impl Model {
-    /// The price of one request; whether the model is known by a rule only makes it less sure.
+/// The surcharge of inference in the US where the id asks for it and the table has none.
+const US_REGION_FACTOR: Factor = Factor(1100);
+
+impl<'a> ModelMatch<'a> {
+    /// The price of one request.
     pub fn price(
         &self,
-        is_by_rule: bool,
         time: Option<Time>,
         tokens: &Tokens,
         mode: Mode,
         web_searches: u32,
-    ) -> Option<Priced<'_>> {
-        let model = self;
+    ) -> Option<Priced<'a>> {
+        let Self { model, is_by_rule, is_us_region } = *self;
         let period = model.period(time)?;
         let long = period.long.as_ref().filter(|(over, _)| tokens.prompt() > *over);
         let rates = long.map_or(&period.rates, |(_, rates)| rates);
@@ -127,10 +128,12 @@ impl Model {
         doubt(is_by_rule || rates.is_by_rule || time.is_none() || mode.is_priority);
         let mut factors = Vec::new();
         // A surcharge that nobody has published leaves the price a guess; in the US a model
-        // without one costs what it costs everywhere.
+        // without one costs what it costs everywhere, unless its id names the region. The two ways
+        // to say "in the US" are one surcharge.
+        let us_default = if is_us_region { US_REGION_FACTOR } else { Factor::ONE };
         for (is_on, name, factor) in [
             (mode.is_fast, "fast", model.fast),
-            (mode.is_us, "us", Some(model.us.unwrap_or(Factor::ONE))),
+            (mode.is_us || is_us_region, "us", Some(model.us.unwrap_or(us_default))),
             (mode.is_batch, "batch", model.batch),
         ] {
             if is_on {
@@ -234,6 +237,24 @@ mod tests {
         let haiku = |mode| cost("claude-haiku-4-5", NOW, &million, mode);
         assert_eq!(haiku(mode(true, false, false)), Some((1_000_000, "estimated")));
         assert_eq!(haiku(mode(false, true, false)), Some((1_000_000, "exact")));
+    }
+
+    #[test]
+    fn a_us_model_id_has_the_us_surcharge_once() {
+        let million = tokens(1_000_000, 0, 0, 0, 0);
+        let id = "us.anthropic.claude-opus-5-5-v1:0";
+        let of = |id, is_us, is_batch| {
+            cost(id, NOW, &million, Mode { is_us, is_batch, ..Mode::default() })
+        };
+        // 4 dollars a million, 1.1 times; half of that in a batch.
+        assert_eq!(of(id, false, false), Some((4_400_000, "estimated")));
+        assert_eq!(of(id, true, false), Some((4_400_000, "estimated")));
+        assert_eq!(of(id, false, true), Some((2_200_000, "estimated")));
+        // The table has no surcharge for Haiku 4.5 in the US; the id has one.
+        let haiku = "us.anthropic.claude-haiku-4-5-20251001-v1:0";
+        assert_eq!(of(haiku, false, false), Some((1_100_000, "estimated")));
+        let elsewhere = "eu.anthropic.claude-opus-5-5-v1:0";
+        assert_eq!(of(elsewhere, false, false), Some((4_000_000, "estimated")));
     }
 
     #[test]

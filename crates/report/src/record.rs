@@ -14,6 +14,7 @@ use transcript::prompt;
 use transcript::session::{Call, Node, Role, Session, State};
 use transcript::source::Source;
 use transcript::time::Time;
+use transcript::usage::Tokens;
 
 use crate::bulk;
 use crate::html::Picture;
@@ -32,9 +33,9 @@ pub enum Detail {
     Conversation = 2,
     /// And what it did.
     Work = 3,
-    /// And what Claude Code noted beside it.
+    /// And the texts that Claude Code put between them, and what it reported.
     Everything = 4,
-    /// The records as they stand in the file.
+    /// Every entry as it is in the file, internal lines too.
     Raw = 5,
 }
 
@@ -44,6 +45,30 @@ impl Detail {
         [Self::Prompts, Self::Conversation, Self::Work, Self::Everything, Self::Raw]
             .into_iter()
             .find(|detail| *detail as u8 == level)
+    }
+
+    /// The first level that shows entries of a role. Every door asks here.
+    ///
+    /// Internal lines, which only the client itself reads (settings, titles, records of requests)
+    /// or whose type is not known, are shown as they stand and at no other level: they say nothing
+    /// that a person asked, or the model said or was told.
+    pub const fn of_role(role: Role) -> Self {
+        match role {
+            Role::Prompt | Role::Queued | Role::Undelivered | Role::Command | Role::Shell => {
+                Self::Prompts
+            }
+            Role::Answer
+            | Role::Boundary
+            | Role::Summary
+            | Role::Interrupt
+            | Role::ApiError
+            | Role::Teammate => Self::Conversation,
+            Role::Thinking | Role::Call | Role::Result | Role::Notification | Role::Damaged => {
+                Self::Work
+            }
+            Role::Injected | Role::Event | Role::Progress | Role::Attachment => Self::Everything,
+            Role::Bookkeeping | Role::Unknown => Self::Raw,
+        }
     }
 }
 
@@ -216,6 +241,8 @@ pub struct Outcome {
     pub media: Vec<String>,
     /// The lines it changed in a file.
     pub change: Option<Change>,
+    /// The files that a command changed.
+    pub changed_files: Vec<Change>,
     /// The tokens that a subagent used.
     pub tokens: Option<u64>,
 }
@@ -226,6 +253,16 @@ impl Outcome {
         let rest = self.text.as_deref().filter(|_| self.is_error)?.strip_prefix("Exit code ")?;
         let end = rest.find(|c: char| !c.is_ascii_digit() && c != '-').unwrap_or(rest.len());
         rest[..end].parse().ok()
+    }
+
+    /// The lines that it added and removed in files, as far as they are known; `None` if it
+    /// changed no file.
+    pub fn lines(&self) -> Option<(u32, u32)> {
+        let mut all = self.change.iter().chain(&self.changed_files).peekable();
+        all.peek()?;
+        Some(all.fold((0, 0), |(added, removed), change| {
+            (added + change.added, removed + change.removed)
+        }))
     }
 }
 
@@ -240,10 +277,33 @@ pub struct Change {
     pub removed: u32,
     /// The file did not exist before.
     pub created: bool,
+    /// The file does not exist any more.
+    pub deleted: bool,
     /// Counted from the input.
     pub estimated: bool,
+    /// The result names the file and not what changed in it.
+    pub unknown: bool,
     /// The hunks, where recorded.
     pub hunks: Vec<Hunk>,
+}
+
+impl Change {
+    fn new(change: tool::Change, hunks: Vec<Hunk>) -> Self {
+        let tool::Change { path, added, removed, created, deleted, estimated, unknown } = change;
+        Self { path, added, removed, created, deleted, estimated, unknown, hunks }
+    }
+
+    /// How much changed: `new +2 −0`, `~+3 −1`, `changed, size unknown`.
+    pub fn summary(&self) -> String {
+        let about = if self.estimated { "~" } else { "" };
+        let counts = format!("{about}+{} \u{2212}{}", self.added, self.removed);
+        match (self.unknown, self.created, self.deleted) {
+            (true, ..) => "changed, size unknown".into(),
+            (_, true, _) => format!("new {counts}"),
+            (_, _, true) => format!("deleted {counts}"),
+            _ => counts,
+        }
+    }
 }
 
 /// A picture or document: its media type as recorded, and its bytes in base64.
@@ -379,20 +439,7 @@ impl<'a> Opened<'a> {
 
     /// The first level that shows a node.
     pub fn detail(&self, node: usize) -> Detail {
-        match self.session.nodes()[node].role {
-            Role::Prompt | Role::Queued | Role::Command | Role::Shell => Detail::Prompts,
-            Role::Answer | Role::Boundary | Role::Summary | Role::Interrupt | Role::ApiError => {
-                Detail::Conversation
-            }
-            Role::Teammate => Detail::Conversation,
-            Role::Thinking | Role::Call | Role::Result | Role::Notification => Detail::Work,
-            Role::Unknown | Role::Damaged => Detail::Work,
-            Role::Injected
-            | Role::Event
-            | Role::Progress
-            | Role::Attachment
-            | Role::Bookkeeping => Detail::Everything,
-        }
+        Detail::of_role(self.session.nodes()[node].role)
     }
 
     fn frame(&self, index: usize, body: Body) -> Record {
@@ -445,8 +492,9 @@ impl<'a> Opened<'a> {
                 let text = prompt::one_line(&text).into_owned();
                 Body::Prompt { text, beside, media: media(entry.blocks()) }
             }
-            Role::Queued | Role::Command if entry.kind != Kind::User => {
-                let text = note::text(entry).unwrap_or_default();
+            Role::Queued | Role::Undelivered | Role::Command => {
+                let text = prompt::typed_text(entry).map(|text| text.into_owned());
+                let text = text.or_else(|| note::text(entry)).unwrap_or_default();
                 let text = prompt::one_line(&text).into_owned();
                 Body::Prompt { text, beside: Vec::new(), media: Vec::new() }
             }
@@ -494,6 +542,7 @@ impl<'a> Opened<'a> {
                 stderr: None,
                 media: vec![format!("a result of {length} bytes, too large to show")],
                 change: None,
+                changed_files: Vec::new(),
                 tokens: None,
             });
         }
@@ -502,9 +551,14 @@ impl<'a> Opened<'a> {
         let is_its = |b: &&Block<'_>| b.kind == BlockKind::ToolResult && b.id == call.id;
         let result = entry.blocks().iter().find(is_its);
         let is_error = result.is_some_and(|r| r.is_error);
+        let cwd = entry.cwd.map(|cwd| cwd.text());
         let change = match is_error {
             true => None,
-            false => tool::change(tool, call.input, entry.tool_result),
+            false => tool::change(tool, call.input, entry.tool_result, cwd.as_deref()),
+        };
+        let by_command = match Action::of(tool) {
+            Action::Run => tool::command_changes(entry.tool_result, cwd.as_deref()),
+            _ => Vec::new(),
         };
         let hunks = entry.tool_result.map_or_else(Vec::new, tool::hunks);
         Ok(Outcome {
@@ -514,14 +568,14 @@ impl<'a> Opened<'a> {
             text: result.and_then(Block::result_text).map(|t| t.into_owned()),
             stderr: entry.tool_result.and_then(stderr),
             media: result.and_then(|r| r.content).map_or_else(Vec::new, |c| media(&Block::list(c))),
-            change: change.map(|c| Change {
-                path: c.path,
-                added: c.added,
-                removed: c.removed,
-                created: c.created,
-                estimated: c.estimated,
-                hunks,
-            }),
+            change: change.map(|change| Change::new(change, hunks)),
+            changed_files: by_command
+                .into_iter()
+                .map(|found| {
+                    let hunks = found.hunks();
+                    Change::new(found.change, hunks)
+                })
+                .collect(),
             tokens: entry.tool_result.and_then(|result| result.get("totalTokens")?.u64()),
         })
     }
@@ -538,6 +592,7 @@ impl<'a> Opened<'a> {
                 stderr: entry.tool_result.and_then(stderr),
                 media: Vec::new(),
                 change: None,
+                changed_files: Vec::new(),
                 tokens: None,
             },
         }
@@ -568,10 +623,12 @@ fn text_of(bytes: &[u8]) -> String {
 
 /// What stands in a user entry, without what was put before a person's words.
 pub fn said(entry: &Entry<'_>) -> Option<String> {
-    if Kind::User == entry.kind && !entry.is_compact_summary {
-        return prompt::typed_text(entry).map(|t| t.into_owned());
+    match &entry.message {
+        Some(message) if entry.kind != Kind::User || entry.is_compact_summary => {
+            message.text().map(|text| text.into_owned())
+        }
+        _ => prompt::typed_text(entry).map(|text| text.into_owned()),
     }
-    entry.message.as_ref()?.text().map(|t| t.into_owned())
 }
 
 /// A person's words and what was put before them; of other user entries all text.
@@ -608,10 +665,8 @@ fn model(entry: &Entry<'_>) -> Option<String> {
 
 /// The tokens that the response of an entry read and wrote.
 fn tokens(entry: &Entry<'_>) -> Option<(u64, u64)> {
-    let usage = entry.message.as_ref()?.usage?;
-    let number = |name: &str| usage.get(name).and_then(Raw::u64).unwrap_or(0);
-    let read = ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"];
-    Some((read.into_iter().map(number).sum(), number("output_tokens")))
+    let tokens = Tokens::read(entry.message.as_ref()?.usage?);
+    Some((tokens.prompt(), tokens.output))
 }
 
 /// What was permitted, as a user entry says.

@@ -87,6 +87,12 @@ impl<'a> Responses<'a> {
         self.loose.iter().map(|(file, _)| *file)
     }
 
+    /// Whether Claude Code itself counts more for a session than its files have.
+    fn is_understated(&self, session: &str) -> bool {
+        let name = self.ledger.find(session);
+        name.is_some_and(|name| self.ledger.understated.contains(&name))
+    }
+
     /// The responses that a card owns.
     pub fn of_card(&self, card: usize) -> impl Iterator<Item = &'a Response> {
         self.get(self.by_card.get(&card).map_or(&[][..], Vec::as_slice))
@@ -125,6 +131,24 @@ impl Maker<'_> {
         let agents = item.agents.iter();
         let agents = agents.filter_map(|a| Some((a.file?, Some(a.id.as_str().to_owned()))));
         own.into_iter().chain(also).chain(agents).collect()
+    }
+
+    /// The files of other sessions that hold entries of a session: the card and what the tables
+    /// call those entries.
+    pub fn hosts(item: &SessionItem) -> Vec<(usize, Option<String>)> {
+        let hosts = item.found_in.iter().zip(item.also.len() + 1..);
+        hosts.map(|((file, _), n)| (*file, Some(format!("also-{n}")))).collect()
+    }
+
+    /// Whether a response in a session's file is an entry of another session.
+    fn is_guest(&self, card: usize, response: &Response) -> bool {
+        let session = self.responses.ledger.name(response.session);
+        self.library.cards[card].strays.iter().any(|(id, _)| id.as_str() == session)
+    }
+
+    /// Whether a response is an entry of a session.
+    fn is_of(&self, item: &SessionItem, response: &Response) -> bool {
+        self.responses.ledger.name(response.session) == item.id.as_str()
     }
 
     /// Cards that belong to no session: a subagent's file that lies there twice.

@@ -6,9 +6,9 @@
 use transcript::diagnostic::DiagnosticKind;
 use transcript::entry::tool::Action;
 use transcript::entry::{Entry, Kind};
-use transcript::json::Raw;
 use transcript::layout::Problem;
 use transcript::session::{Ending, Role, Session, State};
+use transcript::usage;
 
 use crate::format::{count, counted};
 use crate::record::{Detail, Opened};
@@ -236,6 +236,7 @@ fn action_words(action: Action) -> Words {
 fn role_words(role: Role) -> Words {
     match role {
         Role::Prompt | Role::Queued => ("prompt", "prompts"),
+        Role::Undelivered => ("undelivered prompt", "undelivered prompts"),
         Role::Command => ("slash command", "slash commands"),
         Role::Shell => ("shell command", "shell commands"),
         Role::Answer => ("answer", "answers"),
@@ -252,15 +253,24 @@ fn role_words(role: Role) -> Words {
         Role::Event => ("system event", "system events"),
         Role::Progress => ("sign of progress", "signs of progress"),
         Role::Attachment => ("attachment", "attachments"),
-        Role::Bookkeeping => ("bookkeeping line", "bookkeeping lines"),
+        Role::Bookkeeping => ("internal line", "internal lines"),
         Role::Unknown => ("entry of unknown type", "entries of unknown type"),
         Role::Damaged => ("damaged line", "damaged lines"),
     }
 }
 
-/// Whether the model sees an entry of its context. Claude Code's own notes are not sent.
+/// Whether the model sees an entry of its context. Claude Code's own notes, failures of the API
+/// and prompts that were never delivered are not sent.
 pub fn is_sent(role: Role) -> bool {
-    !matches!(role, Role::Event | Role::Progress | Role::Bookkeeping | Role::Unknown)
+    !matches!(
+        role,
+        Role::Event
+            | Role::Progress
+            | Role::Bookkeeping
+            | Role::Unknown
+            | Role::ApiError
+            | Role::Undelivered
+    )
 }
 
 /// The records of a list that a level shows, without reading any.
@@ -302,14 +312,14 @@ pub fn tokens(opened: &Opened<'_>, nodes: &[usize]) -> Result<Option<Tokens>, Pr
         let bytes = opened.bytes(node)?;
         let entry = Entry::of(&bytes, 0);
         let Some(usage) = entry.message.as_ref().and_then(|m| m.usage) else { continue };
-        let number = |key: &str| usage.get(key).and_then(Raw::u64).unwrap_or(0);
+        let usage = usage::Tokens::read(usage);
         let tokens = Tokens {
             node,
             number: opened.number(node),
-            input: number("input_tokens"),
-            cache_read: number("cache_read_input_tokens"),
-            cache_creation: cache_creation(usage),
-            output: number("output_tokens"),
+            input: usage.input,
+            cache_read: usage.cache_read,
+            cache_creation: usage.cache_write(),
+            output: usage.output,
         };
         // What Claude Code writes in the model's name has zeros.
         if tokens.total() > 0 {
@@ -317,15 +327,6 @@ pub fn tokens(opened: &Opened<'_>, nodes: &[usize]) -> Result<Option<Tokens>, Pr
         }
     }
     Ok(None)
-}
-
-/// Before 2.1.152 the sum may be 0 while its parts are given.
-fn cache_creation(usage: Raw<'_>) -> u64 {
-    let number = |at: Raw<'_>, key: &str| at.get(key).and_then(Raw::u64).unwrap_or(0);
-    let parts = usage.get("cache_creation").map_or(0, |parts| {
-        number(parts, "ephemeral_5m_input_tokens") + number(parts, "ephemeral_1h_input_tokens")
-    });
-    parts.max(number(usage, "cache_creation_input_tokens"))
 }
 
 /// What the session itself says that a reader should know before reading.
@@ -363,17 +364,6 @@ pub fn entries(number: usize) -> String {
 mod tests {
     use super::*;
     use transcript::session::{Builder, Options};
-
-    #[test]
-    fn what_was_cached_is_told_as_a_sum_or_by_its_parts() {
-        let usage = |json: &'static str| cache_creation(Raw::new(json.as_bytes()).expect("JSON"));
-        let parts =
-            r#""cache_creation":{"ephemeral_5m_input_tokens":30,"ephemeral_1h_input_tokens":4}"#;
-        let only_parts = format!(r#"{{"cache_creation_input_tokens":0,{parts}}}"#);
-        assert_eq!(cache_creation(Raw::new(only_parts.as_bytes()).expect("JSON")), 34);
-        assert_eq!(usage(r#"{"cache_creation_input_tokens":34,"cache_creation":null}"#), 34);
-        assert_eq!(usage(r#"{"cache_creation_input_tokens":null}"#), 0);
-    }
 
     fn session(lines: &[(&str, Option<&str>, &str)]) -> Session {
         let mut builder = Builder::new();

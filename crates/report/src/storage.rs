@@ -131,7 +131,7 @@ pub struct Storage {
     pub all: Share,
     /// What can be left out: `bytes` are the values, `clean` what takes their place. In the
     /// order of [`BulkKind::ALL`].
-    pub bulk: [Share; 3],
+    pub bulk: [Share; 4],
     /// Base64 by media type.
     pub base64: BTreeMap<Box<str>, Share>,
     /// Entries by type.
@@ -306,6 +306,10 @@ fn name(entry: &Entry<'_>) -> Box<str> {
     match entry.kind {
         Kind::Damaged => "damaged".into(),
         Kind::Unknown => "unknown".into(),
+        // A third of a small session, and nothing like the other attachments.
+        Kind::Attachment if entry.is_inner_type("prompt_snapshot") => {
+            "attachment prompt_snapshot".into()
+        }
         _ => entry.type_name.map_or("unknown".into(), |name| name.text().into()),
     }
 }

@@ -393,19 +393,8 @@ pub fn task(opened: &Opened<'_>, call: &Call) -> Result<(Option<String>, Option<
 /// The nodes that are in the model's context now, in the order the model sees them: the summary
 /// of the last compaction, what it kept, and all that was said since.
 pub fn context(session: &Session) -> Vec<usize> {
-    let nodes = session.nodes();
-    let active = |&n: &usize| {
-        session.state(n) == transcript::session::State::Active
-            && nodes[n].kind.is_chain()
-            && nodes[n].role != Role::Progress
-    };
-    let all: Vec<usize> = (0..nodes.len()).filter(active).collect();
-    let start = |n: &&usize| matches!(nodes[**n].role, Role::Boundary | Role::Summary);
-    let (head, rest): (Vec<usize>, Vec<usize>) = all.iter().partition(|n| start(n));
-    let (kept, since): (Vec<usize>, Vec<usize>) = rest
-        .into_iter()
-        .partition(|&n| nodes[n].is_preserved() && head.first().is_some_and(|&h| n < h));
-    [head, kept, since].concat()
+    let is_progress = |&n: &usize| session.nodes()[n].role == Role::Progress;
+    session.context().into_iter().filter(|n| !is_progress(n)).collect()
 }
 
 #[cfg(test)]

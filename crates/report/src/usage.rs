@@ -12,7 +12,7 @@ mod trace;
 mod view;
 pub mod waste;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use transcript::id::Key;
 use transcript::layout::FileKind;
 use transcript::time::Time;
@@ -108,6 +108,8 @@ pub struct Ledger {
     pub replayed: HashMap<Name, Vec<Key>>,
     /// Numbers that could not be taken as they are.
     pub oddities: HashMap<Oddity, u64>,
+    /// Sessions for which the client itself counts more output than their files have.
+    pub understated: HashSet<Name>,
     names: Vec<Box<str>>,
     by_name: HashMap<Box<str>, Name>,
 }
@@ -149,7 +151,7 @@ impl Ledger {
         for response in &mut self.responses {
             let own = response.model.map_or("", |name| &self.names[name as usize]);
             let (cost, confidence) = join::price(
-                prices.find(model.unwrap_or(own)),
+                prices.match_id(model.unwrap_or(own)),
                 day.or(response.time),
                 response,
                 response.confidence == Confidence::LowerBound,

@@ -157,8 +157,8 @@ fn a_clean_line_differs_in_its_values_alone() {
 }
 
 /// Cleans every line of every transcript below `root` and puts back what was left out.
-fn round_trip(root: &Path) -> [u64; 3] {
-    let mut kinds = [0; 3];
+fn round_trip(root: &Path) -> [u64; 4] {
+    let mut kinds = [0; 4];
     let files = layout::walk_projects(root).files;
     for found in files.iter().filter(|f| f.kind.is_transcript()) {
         let bytes = std::fs::read(&found.path).expect("reads");
@@ -178,13 +178,34 @@ fn round_trip(root: &Path) -> [u64; 3] {
 }
 
 #[test]
+fn snapshots_of_the_prompt_go_and_requests_stay() {
+    let snapshot = |prompt: &str, tools: &str| {
+        format!(
+            r#"{{"type":"attachment","uuid":"a","attachment":{{"type":"prompt_snapshot","systemPrompt":{prompt},"tools":{tools},"systemTurns":true}}}}"#
+        )
+    };
+    let whole = snapshot(r#"["You dig."]"#, r#"[{"name":"Dig","schema":{"type":"base64"}}]"#);
+    assert_eq!(cleaned(&whole, Choice::ALL), snapshot("null", "null"));
+    let keep = Choice { snapshots: false, ..Choice::ALL };
+    assert_eq!(cleaned(&whole, keep), whole);
+    let shape = r#"{"type":"api-request-shape","shapeHash":"0a","shape":{"system":[{"type":"text","text":"You dig."}],"tools":[]}}"#;
+    assert_eq!(cleaned(shape, Choice::ALL), shape);
+    // Nothing is gained by these.
+    let empty = snapshot("[]", "null");
+    assert_eq!(cleaned(&empty, Choice::ALL), empty);
+}
+
+#[test]
 fn what_was_left_out_put_back_is_the_line() {
     for (shape, bytes) in [(Shape::Hard, 0), (Shape::Demo, 0), (Shape::Seeds, 8 << 20)] {
         let dir = tempfile::tempdir().expect("a folder");
         testkit::make(&Spec { seed: 7, shape, bytes }, dir.path()).expect("made");
         let kinds = round_trip(dir.path());
         if shape == Shape::Seeds {
-            assert!(kinds.iter().all(|&number| number > 3), "{kinds:?}");
+            assert!(kinds[..3].iter().all(|&number| number > 3), "{kinds:?}");
+        }
+        if shape == Shape::Hard {
+            assert!(kinds[3] > 0, "{kinds:?}");
         }
     }
 }
@@ -197,7 +218,8 @@ fn what_was_left_out_of_real_files_put_back_is_the_line() {
         return eprintln!("no real files here: nothing was checked");
     }
     let kinds = round_trip(&real);
-    assert!(kinds.iter().all(|&number| number > 10), "{kinds:?}");
+    // Snapshots are newer than these files.
+    assert!(kinds[..3].iter().all(|&number| number > 10), "{kinds:?}");
 }
 
 proptest! {
@@ -238,7 +260,7 @@ fn a_line_too_long_to_hold_is_cleaned_as_a_short_one() {
     let mut streamed = Vec::new();
     far::clean(text.as_bytes(), &bulk, Choice::ALL, &mut streamed).expect("writes");
     assert!(streamed == whole);
-    let none = Choice { base64: false, original_file: false, reads: false };
+    let none = Choice { base64: false, original_file: false, reads: false, snapshots: false };
     let mut same = Vec::new();
     far::clean(text.as_bytes(), &bulk, none, &mut same).expect("writes");
     assert!(same == text.as_bytes());

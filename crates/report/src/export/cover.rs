@@ -147,7 +147,7 @@ impl<'r> Cover<'r> {
         let texts = outcome.text.iter_mut().chain(&mut outcome.stderr);
         texts.for_each(|text| _ = self.text(text, entry));
         outcome.media.iter_mut().for_each(|media| _ = self.text(media, entry));
-        if let Some(change) = &mut outcome.change {
+        for change in outcome.change.iter_mut().chain(&mut outcome.changed_files) {
             self.text(&mut change.path, entry);
             change.hunks.iter_mut().for_each(|hunk| self.hunk(hunk, entry));
         }

@@ -13,6 +13,7 @@ use crate::page::session::Head;
 use crate::page::{Style, code};
 use crate::record::{Body, CallRecord, Change, Detail, Outcome, Part, Record};
 use crate::words;
+use transcript::entry::tool::Hunk;
 use transcript::json::Raw;
 use transcript::session::Role;
 
@@ -176,6 +177,7 @@ impl<'a> Markdown<'a> {
             Role::Notification => "Notification",
             Role::Teammate => "Teammate",
             Role::Queued => "Queued prompt",
+            Role::Undelivered => "Prompt, not delivered",
             Role::Shell => "Shell command",
             Role::Command => "Command",
             _ if self.depth > 0 => "Task",
@@ -235,7 +237,11 @@ impl<'a> Markdown<'a> {
             Some(Outcome { change: Some(change), .. }) => {
                 line += &format!(" \u{b7} +{} \u{2212}{}", change.added, change.removed);
             }
-            Some(_) => {}
+            Some(outcome) => {
+                if let Some((added, removed)) = outcome.lines() {
+                    line += &format!(" \u{b7} +{added} \u{2212}{removed}");
+                }
+            }
         }
         if let Some(ms) = call.duration_ms {
             line += &format!(" \u{b7} {}", short_duration(ms));
@@ -248,6 +254,10 @@ impl<'a> Markdown<'a> {
         if let Some(outcome) = &call.outcome {
             if outcome.change.is_none() {
                 self.outcome(outcome);
+            }
+            for change in &outcome.changed_files {
+                self.block(&format!("{} {}", span(&change.path), change.summary()));
+                self.hunks(&change.hunks);
             }
             self.media(&outcome.media);
         }
@@ -288,6 +298,13 @@ impl<'a> Markdown<'a> {
                 &written
             }
         };
+        self.hunks(hunks);
+    }
+
+    fn hunks(&mut self, hunks: &[Hunk]) {
+        if hunks.is_empty() {
+            return;
+        }
         let mut text = String::new();
         for hunk in hunks {
             text += &format!("@@ -{} +{} @@\n", hunk.old_start, hunk.new_start);

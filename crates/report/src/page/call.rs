@@ -18,8 +18,9 @@ const NOTICED_MS: i64 = 100;
 /// What a reader wants to see at once: changes, failures, plans, and what was asked.
 pub(super) fn is_open(call: &CallRecord) -> bool {
     let outcome = call.outcome.as_ref();
-    outcome.is_some_and(|outcome| outcome.is_error || outcome.change.is_some())
-        || matches!(&*call.tool, "ExitPlanMode" | "AskUserQuestion")
+    outcome.is_some_and(|outcome| {
+        outcome.is_error || outcome.change.is_some() || !outcome.changed_files.is_empty()
+    }) || matches!(&*call.tool, "ExitPlanMode" | "AskUserQuestion")
 }
 
 /// The row of a call.
@@ -113,6 +114,12 @@ fn chips(html: &mut Html, call: &CallRecord) {
         } else if let Some(text) = outcome.text.as_deref().filter(|_| !outcome.is_error) {
             html.words("span", "chip", &counted(text.trim_end().lines().count(), "line"));
         }
+        if outcome.change.is_none()
+            && let Some((added, removed)) = outcome.lines()
+        {
+            html.words("span", "chip plus", &format!("+{added}"));
+            html.words("span", "chip minus", &format!("\u{2212}{removed}"));
+        }
         if let Some(ms) = call.duration_ms.filter(|&ms| ms >= NOTICED_MS) {
             html.words("span", "chip", &short_duration(ms));
         }
@@ -164,6 +171,13 @@ fn body(html: &mut Html, call: &CallRecord, style: &Style, around: &mut dyn Arou
                     html.words("p", "chosen", &format!("\u{2192} {answer}"));
                 }),
             }
+        }
+        for change in &outcome.changed_files {
+            path(html, call, change, style);
+            if change.unknown {
+                html.words("p", "", &change.summary());
+            }
+            diff::diff(html, &change.hunks, language_of(&change.path), true);
         }
         let (node, number) = (outcome.node, outcome.number);
         let of = Holder { node, number, call: Some(&call.tool_use_id) };
@@ -225,6 +239,12 @@ fn changed(html: &mut Html, call: &CallRecord, change: &Change, style: &Style) {
             &written
         }
     };
+    path(html, call, change, style);
+    diff::diff(html, hunks, language_of(&change.path), has_patch && !change.estimated);
+}
+
+/// The path of a file that changed, with ways to its history.
+fn path(html: &mut Html, call: &CallRecord, change: &Change, style: &Style) {
     html.within("p", "path", |html| match style.source {
         Source::Served { .. } => {
             let url = Url::path(&["file"]).query("path", &change.path);
@@ -234,7 +254,6 @@ fn changed(html: &mut Html, call: &CallRecord, change: &Change, style: &Style) {
         }
         Source::File { .. } => html.text(&change.path),
     });
-    diff::diff(html, hunks, language_of(&change.path), has_patch && !change.estimated);
 }
 
 /// The way to the whole file as the call left it.

@@ -483,6 +483,7 @@ fn asked(
     let who = match record.role {
         Role::Teammate => "teammate",
         Role::Queued => "queued",
+        Role::Undelivered => "not delivered",
         Role::Shell => "shell",
         Role::Command => "command",
         _ if !style.prefix.is_empty() => "task",

@@ -90,6 +90,7 @@ mod tests {
             stderr: None,
             media: Vec::new(),
             change: None,
+            changed_files: Vec::new(),
             tokens: None,
         };
         let mut call = CallRecord {

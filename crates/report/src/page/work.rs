@@ -139,9 +139,9 @@ impl Phrase<'_> {
             if !name.text.is_empty() {
                 html.words("code", "", &name.text);
             }
-            if let Some(change) = name.call.outcome.as_ref().and_then(|o| o.change.as_ref()) {
-                html.words("span", "plus", &format!(" +{}", change.added));
-                html.words("span", "minus", &format!(" \u{2212}{}", change.removed));
+            if let Some((added, removed)) = name.call.outcome.as_ref().and_then(|o| o.lines()) {
+                html.words("span", "plus", &format!(" +{added}"));
+                html.words("span", "minus", &format!(" \u{2212}{removed}"));
             }
             if is_failed(name.call) {
                 html.words("span", "bad", " \u{2717}");

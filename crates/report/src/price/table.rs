@@ -235,16 +235,37 @@ impl Prices {
         }
     }
 
-    /// The model of an id as it stands in a transcript, and whether that follows from a rule only.
-    /// No id stands for another model that merely begins alike.
-    pub fn find(&self, id: &str) -> Option<(&Model, bool)> {
+    /// The model of an id in a transcript. No id matches another model that only begins alike.
+    pub fn match_id(&self, id: &str) -> Option<ModelMatch<'_>> {
         let exact = |id: &str| self.models.iter().find(|model| model.has(id));
         if let Some(model) = exact(id) {
-            return Some((model, false));
+            return Some(ModelMatch { model, is_by_rule: false, is_us_region: false });
         }
         let (plain, is_elsewhere) = plain_id(id);
-        exact(&plain).or_else(|| exact(undated(&plain))).map(|model| (model, is_elsewhere))
+        let model = exact(&plain).or_else(|| exact(undated(&plain)))?;
+        let id = id.trim().to_lowercase();
+        let is_us_region = id.split('/').any(|part| part.starts_with(US_REGION));
+        Some(ModelMatch { model, is_by_rule: is_elsewhere, is_us_region })
     }
+
+    /// The model of an id, and whether the match follows from a rule only.
+    pub fn find(&self, id: &str) -> Option<(&Model, bool)> {
+        self.match_id(id).map(|found| (found.model, found.is_by_rule))
+    }
+}
+
+/// Ids of Amazon Bedrock whose inference stays in the US, which has a surcharge.
+const US_REGION: &str = "us.anthropic.";
+
+/// The row of the table for a model id.
+#[derive(Debug, Clone, Copy)]
+pub struct ModelMatch<'a> {
+    /// The model.
+    pub model: &'a Model,
+    /// The id is another provider's, who may ask another price.
+    pub is_by_rule: bool,
+    /// The id itself binds inference to the US, as `inference_geo` does.
+    pub is_us_region: bool,
 }
 
 /// An id without the marks of a context window or of another provider, and whether it is of
@@ -256,7 +277,8 @@ pub fn plain_id(id: &str) -> (String, bool) {
     }
     let mut is_elsewhere = false;
     // `us.anthropic.claude-…`, `anthropic/claude-…`, `vertex_ai/claude-…`.
-    if let Some(at) = plain.rfind(['/', '.']).filter(|at| plain[at + 1..].starts_with("claude-")) {
+    let begin = plain.rfind("/claude-").max(plain.rfind(".claude-"));
+    if let Some(at) = begin {
         is_elsewhere = &plain[..at] != "anthropic" || plain.as_bytes()[at] == b'.';
         plain.drain(..=at);
     }
@@ -269,7 +291,24 @@ pub fn plain_id(id: &str) -> (String, bool) {
             is_elsewhere = true;
         }
     }
-    (plain, is_elsewhere)
+    (undotted(&plain), is_elsewhere)
+}
+
+/// `claude-opus-4.5`, as gateways write it, is `claude-opus-4-5`. Ids of other makers keep their
+/// dots.
+fn undotted(id: &str) -> String {
+    if !id.starts_with("claude-") {
+        return id.into();
+    }
+    let bytes = id.as_bytes();
+    let is_digit =
+        |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_digit);
+    id.char_indices()
+        .map(|(at, c)| match c {
+            '.' if is_digit(at.checked_sub(1)) && is_digit(Some(at + 1)) => '-',
+            c => c,
+        })
+        .collect()
 }
 
 /// An id without `-20250929` or `@20250929`.
@@ -434,6 +473,13 @@ mod tests {
             Some(("claude-sonnet-4-5", true))
         );
         assert_eq!(found("vertex_ai/claude-haiku-4-5@20251001"), Some(("claude-haiku-4-5", true)));
+        assert_eq!(found("claude-opus-4.5"), Some(("claude-opus-4-5", false)));
+        assert_eq!(found("anthropic/claude-opus-4.5"), Some(("claude-opus-4-5", false)));
+        assert_eq!(
+            found("openrouter/anthropic/claude-3.7-sonnet"),
+            Some(("claude-3-7-sonnet", true))
+        );
+        assert_eq!(found("claude-opus-4.55"), None);
         assert_eq!(found("claude-opus-5-55"), None);
         assert_eq!(found("\u{1b}[31mclaude-opus-5"), None);
     }

@@ -111,6 +111,15 @@ pub fn response(ledger: &mut Ledger, row: &Row) {
     });
 }
 
+/// Takes from a row of sessions what a ledger knows of a whole session.
+pub fn understated(ledger: &mut Ledger, row: &Row) {
+    let row = Named { table: &SESSIONS, row };
+    if let Some(session) = row.text("session").filter(|_| row.is("client_counts_more")) {
+        let name = ledger.intern(session);
+        ledger.understated.insert(name);
+    }
+}
+
 /// A call with the session it was made in.
 pub fn call(row: &Row) -> (String, CallFact) {
     let row = Named { table: &CALLS, row };

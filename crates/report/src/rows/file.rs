@@ -9,7 +9,7 @@ use transcript::entry::message::{Block, BlockKind};
 use transcript::entry::{Entry, tool};
 use transcript::id::Key;
 use transcript::layout::Problem;
-use transcript::session::{Call, Node, Role, Session, State};
+use transcript::session::{Call, Node, Role, Session};
 use transcript::source::Source;
 
 use super::line::Head;
@@ -169,7 +169,7 @@ impl File<'_> {
             .text(node.role.name())
             .maybe_text(branch.map(|branch| branch.text()))
             .text(state.name())
-            .is(matches!(state, State::Active | State::Compacted))
+            .is(state.is_on_way())
             .count(node.length)
             .maybe_text(entry.uuid.map(|uuid| uuid.text()))
             .end();
@@ -201,7 +201,12 @@ impl File<'_> {
             each(table, row);
         };
         let whole = match node.role {
-            Role::Prompt | Role::Queued | Role::Command | Role::Shell | Role::Teammate => "prompt",
+            Role::Prompt
+            | Role::Queued
+            | Role::Undelivered
+            | Role::Command
+            | Role::Shell
+            | Role::Teammate => "prompt",
             Role::Summary => "summary",
             Role::Bookkeeping => "title",
             Role::Answer | Role::Thinking | Role::Call | Role::ApiError
@@ -319,8 +324,8 @@ impl File<'_> {
                 .days(time)
                 .text(path)
                 .text(session.tool(call))
-                .count(touch.added)
-                .count(touch.removed)
+                .maybe_count((!touch.unknown).then_some(touch.added))
+                .maybe_count((!touch.unknown).then_some(touch.removed))
                 .is(touch.created)
                 .is(touch.estimated)
                 .end();

@@ -33,12 +33,24 @@ pub fn rows(
         };
         let file = File { maker, head: head(label.as_deref()), session: &session, turning };
         known.kinds.extend(file.rows(&source, each)?);
-        maker.requests(maker.responses.of_card(card), Some(&file), each);
+        let responses = maker.responses.of_card(card);
+        let responses = responses.filter(|response| !maker.is_guest(card, response));
+        maker.requests(responses, Some(&file), each);
         if label.is_none() {
             own(&file, item, &source, each)?;
             known.starts = starts(&session);
         }
         known.calls(&session, item, &file);
+    }
+    for (card, label) in Maker::hosts(item) {
+        let (host, source) = open(card)?;
+        let strays = maker.library.read_strays(item, &host, &source)?;
+        let turning = Turning::Fixed(None);
+        let file = File { maker, head: head(label.as_deref()), session: &strays, turning };
+        known.kinds.extend(file.rows(&source, each)?);
+        let responses = maker.responses.of_card(card);
+        maker.requests(responses.filter(|r| maker.is_of(item, r)), Some(&file), each);
+        known.calls(&strays, item, &file);
     }
     let head = head(None);
     whole(maker, &head, item, each);
@@ -255,6 +267,7 @@ fn whole(maker: &Maker<'_>, head: &Head, item: &SessionItem, each: &mut Visitor<
         .maybe_text(facts.versions.last().map(|version| &**version))
         .maybe_text(facts.entrypoint.as_deref())
         .count(bytes)
+        .is(maker.responses.is_understated(item.id.as_str()))
         .end();
     each(table, row);
 }

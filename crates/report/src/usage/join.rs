@@ -8,7 +8,7 @@ use transcript::time::Time;
 use transcript::usage::{Claim, Tokens};
 
 use super::{Input, Ledger, Name, Response};
-use crate::price::{Confidence, Model, Prices};
+use crate::price::{Confidence, ModelMatch, Prices};
 
 /// Claude Code before this wrote what it knew while the response was still coming.
 const WRITES_FINAL_USAGE: [u64; 3] = [2, 1, 97];
@@ -45,6 +45,8 @@ pub(super) fn join(
         inputs: &inputs,
         ranks,
         ledger: Ledger::default(),
+        client_output: HashMap::new(),
+        counted_output: HashMap::new(),
         take,
     };
     for (file, input) in (0..).zip(&inputs) {
@@ -66,7 +68,7 @@ pub(super) fn join(
         }
         books.response(&group);
     }
-    books.ledger
+    books.finish()
 }
 
 /// The last response of a file, if nothing says why it stopped: more of it may have been on its
@@ -85,6 +87,9 @@ struct Books<'a, F> {
     ranks: Ranks,
     known: Known<'a>,
     ledger: Ledger,
+    /// Output of each session as the client counts it, and as its files have it.
+    client_output: HashMap<Name, u64>,
+    counted_output: HashMap<Name, u64>,
     take: F,
 }
 
@@ -96,12 +101,17 @@ impl<F: FnMut(&Ledger, Response)> Books<'_, F> {
             *self.ledger.oddities.entry(oddity).or_default() += 1;
         }
         self.names.push(claims.names().map(|name| self.ledger.intern(name)).collect());
+        for sum in claims.client_sums() {
+            let session = self.ledger.intern(claims.name(sum.session).unwrap_or_default());
+            let known = self.client_output.entry(session).or_default();
+            *known = sum.output.max(*known);
+        }
         self.cut.push(cut(claims.list()));
         claims.take()
     }
 
     fn response(&mut self, group: &Group<'_>) {
-        let Self { inputs, cut, ranks, names, known, ledger, take } = self;
+        let Self { inputs, cut, ranks, names, known, ledger, take, counted_output, .. } = self;
         let named = |file: u32, number: u32| names[file as usize].get(number as usize).copied();
         let owner = group.iter().copied().min_by_key(|(place, claim)| {
             let time = claim.first.time.map_or(i64::MAX, |time| time.0);
@@ -112,7 +122,8 @@ impl<F: FnMut(&Ledger, Response)> Books<'_, F> {
         let claimed = group.iter().copied().filter(|(_, claim)| claim.has_usage);
         let most = claimed.max_by_key(|(place, claim)| {
             let time = claim.place.time.map_or(i64::MIN, |time| time.0);
-            (claim.tokens.output, claim.tokens.total(), time, *place == owner)
+            let is_main = !claim.is_usage_of_sidechain;
+            (claim.tokens.output, is_main, claim.tokens.total(), time, *place == owner)
         });
         let Some((most, usage)) = most else { return };
         let session_of = |place: Place, claim: &Claim, ledger: &mut Ledger| {
@@ -181,14 +192,27 @@ impl<F: FnMut(&Ledger, Response)> Books<'_, F> {
             take(ledger, advisor);
         }
         known.settle(&mut response, ledger, is_least);
+        *counted_output.entry(session).or_default() += response.tokens.output;
         take(ledger, response);
+    }
+
+    /// The ledger, when all files were read. The client's sum of a fork begins with that of the
+    /// session it was forked from, so it says nothing of the fork alone.
+    fn finish(mut self) -> Ledger {
+        let counted = |session: &Name| self.counted_output.get(session).copied().unwrap_or(0);
+        let more =
+            self.client_output.iter().filter(|(session, output)| **output > counted(session));
+        let is_fork = |session: &Name| self.ledger.replayed.contains_key(session);
+        let understated = more.map(|(session, _)| *session).filter(|session| !is_fork(session));
+        self.ledger.understated = understated.collect();
+        self.ledger
     }
 }
 
 /// The table, and which of its models the names of the ledger are.
 struct Known<'a> {
     prices: &'a Prices,
-    models: Vec<Option<Option<(&'a Model, bool)>>>,
+    models: Vec<Option<Option<ModelMatch<'a>>>>,
 }
 
 impl Known<'_> {
@@ -197,7 +221,7 @@ impl Known<'_> {
             let at = name as usize;
             self.models.resize(self.models.len().max(at + 1), None);
             let prices = self.prices;
-            *self.models[at].get_or_insert_with(|| prices.find(ledger.name(name)))
+            *self.models[at].get_or_insert_with(|| prices.match_id(ledger.name(name)))
         });
         let (cost, confidence) = price(model, response.time, response, is_least);
         (response.cost, response.confidence) = (cost, confidence);
@@ -206,7 +230,7 @@ impl Known<'_> {
 
 /// Cost and confidence of a response under a table.
 pub(super) fn price(
-    model: Option<(&Model, bool)>,
+    model: Option<ModelMatch<'_>>,
     time: Option<Time>,
     response: &Response,
     is_least: bool,
@@ -217,9 +241,7 @@ pub(super) fn price(
     let mut confidence = Confidence::Exact;
     for (at, tokens) in parts.iter().enumerate() {
         let searches = if at == 0 { response.web_searches } else { 0 };
-        let priced = model.and_then(|(model, is_by_rule)| {
-            model.price(is_by_rule, time, tokens, response.mode, searches)
-        });
+        let priced = model.and_then(|found| found.price(time, tokens, response.mode, searches));
         let Some(priced) = priced else { return (None, Confidence::Unpriced) };
         let Some(sum) = cost.checked_add(priced.cost) else {
             return (None, Confidence::Unpriced);

@@ -428,7 +428,7 @@ impl<'a> Desk<'a> {
     /// The first day of the prices under which responses of one model cost so much.
     fn as_of(&self, own: &[&Response], claimed: u64) -> Option<Date> {
         let model = self.evidence.ledger.name(own.first()?.model?);
-        let found = self.evidence.prices.find(model)?;
+        let found = self.evidence.prices.match_id(model)?;
         let is_it = |day: &Date| {
             let time = crate::price::midnight(*day);
             let cost = |response: &&Response| {
@@ -438,7 +438,7 @@ impl<'a> Desk<'a> {
             // Each request was rounded, the claim was not.
             sum.is_some_and(|sum| sum.abs_diff(claimed) <= own.len() as u64)
         };
-        found.0.periods.iter().filter_map(|period| period.from).find(is_it)
+        found.model.periods.iter().filter_map(|period| period.from).find(is_it)
     }
 
     /// Models of the claim that no response names are calls that left none.

@@ -277,3 +277,53 @@ fn a_count_that_is_none_leaves_a_lower_bound() {
         assert_eq!(confidence(&["7", odd]), (7, LowerBound), "{odd}");
     }
 }
+
+fn session_file(id: &str, lines: &[String]) -> Input {
+    let text = lines.join("\n");
+    let path = format!("projects/-w/{id}.jsonl");
+    Input {
+        kind: classify(Path::new(&path)),
+        path: path.into(),
+        created: None,
+        has_source: true,
+        is_former: false,
+        claims: Claims::read(text.as_bytes()).expect("reads").pack().expect("packs"),
+    }
+}
+
+fn answered(session: &str, message: &str, output: u64) -> String {
+    let line = json!({
+        "type": "assistant", "sessionId": session, "uuid": format!("{session}-{message}"),
+        "version": "2.1.326", "timestamp": "2026-11-01T10:00:00.000Z",
+        "message": {
+            "id": message, "role": "assistant", "model": "claude-opus-4-6", "content": [],
+            "stop_reason": "end_turn", "usage": { "input_tokens": 10, "output_tokens": output },
+        },
+    });
+    line.to_string()
+}
+
+/// As the client writes it: the type comes first.
+fn client_sum(session: &str, output: u64) -> String {
+    format!(
+        r#"{{"type":"cost-state","sessionId":"{session}","modelUsage":{{"claude-opus-4-6":{{"outputTokens":{output}}}}}}}"#
+    )
+}
+
+#[test]
+fn a_sum_below_the_clients_own_is_not_exact() {
+    let confidence = |files: Vec<Input>| {
+        let ledger = Ledger::new(files, Prices::built_in());
+        let filter = Filter { session: Some("one".into()), ..Filter::default() };
+        total(&ledger, &filter).confidence()
+    };
+    let file =
+        |client: u64| session_file("one", &[answered("one", "m1", 40), client_sum("one", client)]);
+    assert_eq!(confidence(vec![file(40)]), Confidence::Exact);
+    assert_eq!(confidence(vec![file(30)]), Confidence::Exact);
+    assert_eq!(confidence(vec![file(89)]), Confidence::LowerBound);
+    // A fork's sum begins with that of the session it was forked from.
+    let parent = session_file("zero", &[answered("zero", "m0", 50)]);
+    let fork = [answered("one", "m0", 0), answered("one", "m1", 40), client_sum("one", 90)];
+    assert_eq!(confidence(vec![parent, session_file("one", &fork)]), Confidence::Exact);
+}

@@ -174,7 +174,7 @@ impl<'a> Gather<'a> {
         let left = session.own_calls().filter(|c| session.branch_of(c.node()).is_some());
         let trace = Trace {
             session: session.id().map(|id| id.to_string()),
-            project: session.cwd().map(Into::into),
+            project: session.project().map(Into::into),
             abandoned_calls: left.map(|call| call.key()).collect(),
             compactions: compactions(session),
             steps,
@@ -230,15 +230,23 @@ impl<'a> Gather<'a> {
         }
         for block in entry.blocks().iter().filter(|b| b.kind == BlockKind::ToolUse) {
             if let (Some(id), Some(name)) = (block.id, block.name) {
-                self.call(node, Key::of_str(id), name.text().into_owned(), block.input);
+                let cwd = entry.cwd.map(|cwd| cwd.text());
+                let input = (block.input, cwd.as_deref());
+                self.call(node, Key::of_str(id), name.text().into_owned(), input);
             }
         }
     }
 
-    fn call(&mut self, node: u32, call: Key, tool: String, input: Option<Raw<'_>>) {
+    fn call(
+        &mut self,
+        node: u32,
+        call: Key,
+        tool: String,
+        (input, cwd): (Option<Raw<'_>>, Option<&str>),
+    ) {
         let bytes = input.map_or(&[][..], Raw::bytes);
         let same = Key::of(&[tool.as_bytes(), b"\0", bytes].concat());
-        let path = tool::path_of(&tool, input, None).map(|path| path.into_owned());
+        let path = tool::path_of(&tool, input, None, cwd).map(|path| path.into_owned());
         let part = |key: &str| input.and_then(|i| i.get(key)).map_or(&b"-"[..], Raw::bytes);
         let range = Key::of(&[part("offset"), b" ", part("limit"), b" ", part("pages")].concat());
         let is_again = self.failed.get(&same).is_some_and(|done| *done == self.done);

@@ -149,6 +149,8 @@ pub struct Totals {
     pub by_confidence: [(u64, u64); 4],
     /// Requests whose lines are no longer in the Claude folder.
     pub without_source: u64,
+    /// The client itself counts more: calls that leave no line, or a response that was cut.
+    pub is_understated: bool,
     /// What was added, by confidence: a part of a shared response need not have a request.
     shares: [u64; 4],
 }
@@ -166,7 +168,9 @@ impl Totals {
         let is_there = |confidence: Confidence| self.shares[confidence as usize] > 0;
         match self.cost() {
             None => Confidence::Unpriced,
-            Some(_) if is_there(Confidence::Unpriced) => Confidence::LowerBound,
+            Some(_) if is_there(Confidence::Unpriced) || self.is_understated => {
+                Confidence::LowerBound
+            }
             Some(_) => {
                 let worst = Confidence::ALL.into_iter().rev().find(|c| is_there(*c));
                 worst.unwrap_or(Confidence::Exact)
@@ -246,6 +250,8 @@ pub fn total(ledger: &Ledger, filter: &Filter) -> Totals {
     for response in ledger.responses.iter().filter(|r| filter.holds(ledger, r)) {
         totals.add_whole(response);
     }
+    let session = filter.session.as_deref().and_then(|id| ledger.find(id));
+    totals.is_understated = session.is_some_and(|name| ledger.understated.contains(&name));
     totals
 }
 
@@ -253,7 +259,7 @@ pub fn total(ledger: &Ledger, filter: &Filter) -> Totals {
 pub fn view(ledger: &Ledger, view: &View<'_>) -> Vec<Row> {
     let mut sums = Sums::new(view);
     ledger.responses.iter().for_each(|response| sums.add(ledger, response));
-    sums.rows()
+    sums.rows(ledger)
 }
 
 /// A view of responses that nobody holds.
@@ -297,7 +303,7 @@ pub fn tally(inputs: Vec<Input>, prices: &Prices, view: &View<'_>) -> Tally {
             unpriced.insert(response.model.map(|model| ledger.name(model).to_owned()));
         }
     });
-    Tally { rows: sums.rows(), total, unpriced, oddities: ledger.oddities }
+    Tally { rows: sums.rows(&ledger), total, unpriced, oddities: ledger.oddities }
 }
 
 /// The rows of a view while they grow.
@@ -328,13 +334,19 @@ impl<'a> Sums<'a> {
         }
     }
 
-    fn rows(self) -> Vec<Row> {
+    fn rows(self, ledger: &Ledger) -> Vec<Row> {
         let Self { keys, sums } = self;
         let view = keys.view;
         let text = |key: u32| keys.texts[key as usize].clone();
-        let row = |(key, totals): ([u32; 2], Totals)| Row {
-            keys: key.iter().take(view.by.len()).map(|key| text(*key)).collect(),
-            totals,
+        // Only of a whole session the client's own sum is known.
+        let is_understated = |keys: &[Option<String>]| {
+            let id = keys[0].as_deref().filter(|_| view.by == [Dimension::Session]);
+            id.and_then(|id| ledger.find(id)).is_some_and(|name| ledger.understated.contains(&name))
+        };
+        let row = |(key, mut totals): ([u32; 2], Totals)| {
+            let keys: Vec<_> = key.iter().take(view.by.len()).map(|key| text(*key)).collect();
+            totals.is_understated = is_understated(&keys);
+            Row { keys, totals }
         };
         let mut rows: Vec<Row> = sums.into_iter().map(row).collect();
         let firsts = firsts(&rows);

@@ -61,11 +61,14 @@ pub enum Hidden {
     Compaction,
     /// The web was searched, or a page was read.
     Web,
+    /// A side question (`/btw`), of which only the history of prompts knows.
+    SideQuestion,
 }
 
 impl Hidden {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Title, Self::Recap, Self::Compaction, Self::Web];
+    pub const ALL: [Self; 5] =
+        [Self::Title, Self::Recap, Self::Compaction, Self::Web, Self::SideQuestion];
 
     /// The word for it.
     pub const fn name(self) -> &'static str {
@@ -74,6 +77,7 @@ impl Hidden {
             Self::Recap => "recap",
             Self::Compaction => "compaction",
             Self::Web => "web",
+            Self::SideQuestion => "side-question",
         }
     }
 }
@@ -126,6 +130,13 @@ impl Told {
             Entry::read(line, &mut Vec::new(), |entry| gather.entry(&entry));
         }
         Ok(gather.told)
+    }
+
+    /// Adds side questions. Their times are those of another file, whose order to the client's
+    /// sums is not known.
+    pub fn add_side_questions(&mut self, count: usize) {
+        let one = HiddenCall { kind: Hidden::SideQuestion, key: None, time: None, most: None };
+        self.hidden.extend(std::iter::repeat_n(one, count));
     }
 
     /// Leaves out what another file owns.
@@ -271,7 +282,7 @@ impl Gather<'_> {
             call,
             agent: result.string("agentId").map(|agent| agent.into_owned()),
             total,
-            usage: result.some("usage").map(usage_tokens),
+            usage: result.some("usage").map(Tokens::read),
             inline,
         });
     }
@@ -280,10 +291,4 @@ impl Gather<'_> {
 /// A claim in dollars, as micro-dollars.
 fn micro(dollars: Raw<'_>) -> Option<u64> {
     super::micro(dollars.f64()?)
-}
-
-fn usage_tokens(usage: Raw<'_>) -> Tokens {
-    let names =
-        ["input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"];
-    ModelClaim::new("", names.map(|name| usage.get(name).and_then(Raw::u64)), None).tokens
 }

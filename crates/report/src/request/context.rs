@@ -1,0 +1,182 @@
+//! Which entries are in the model's context, by the last request that was recorded.
+//!
+//! The request decides: an entry before it that it does not have is not in the context, and one
+//! that it has is, in its order. What came after the request is in the next one.
+
+use std::collections::HashMap;
+
+use transcript::entry::message::{BlockKind, Content};
+use transcript::entry::{Entry, Kind};
+use transcript::json::Raw;
+use transcript::layout::Problem;
+use transcript::request::{MessageSource, RequestLog};
+use transcript::session::Role;
+use transcript::source::Source;
+
+use super::{SentRequest, rebuild, request_ref};
+use crate::record::Opened;
+
+/// A context as the last request has it.
+#[derive(Debug)]
+pub struct RecordedContext {
+    /// The request.
+    pub request: SentRequest,
+    /// Entries that it has, in its order, then those after it.
+    pub nodes: Vec<usize>,
+    /// How many of them came after the request.
+    pub after: usize,
+}
+
+/// The context by the last request that was answered among these entries; `None` where none is
+/// recorded or a part of it is missing.
+pub fn recorded_context(
+    log: &RequestLog,
+    source: &Source,
+    opened: &Opened<'_>,
+    nodes: &[usize],
+) -> Result<Option<RecordedContext>, Problem> {
+    let Some((index, answered)) = last_answered(log, opened, nodes)? else { return Ok(None) };
+    let request = rebuild(log, index, source, opened)?;
+    if !request.missing.is_empty() {
+        return Ok(None);
+    }
+    let all = opened.session().nodes();
+    let own = all.partition_point(|node| node.source == 0);
+    let at = |offset: u64| all[..own].binary_search_by_key(&offset, |node| node.offset).ok();
+    let mut places: HashMap<usize, usize> = HashMap::new();
+    let mut blobs: Vec<(usize, Recorded)> = Vec::new();
+    for (place, message) in request.messages.iter().enumerate() {
+        match (&message.source, &message.json) {
+            (MessageSource::Entries(spans), _) => {
+                places.extend(spans.iter().filter_map(|span| Some((at(span.offset)?, place))));
+            }
+            (MessageSource::Blob(_), Some(json)) => blobs.push((place, Recorded::of_json(json))),
+            _ => {}
+        }
+    }
+    // The client writes requests and entries independently of each other: the answer may stand
+    // before its request.
+    let is_after = |position: usize, node: usize| {
+        position >= answered || (all[node].source == 0 && all[node].offset > request.span.offset)
+    };
+    let of = |wanted: bool| {
+        let nodes = nodes.iter().copied().enumerate();
+        let chosen = nodes.filter(move |&(position, node)| is_after(position, node) == wanted);
+        chosen.map(|(_, node)| node)
+    };
+    let mut sent: Vec<(usize, usize)> = Vec::new();
+    let mut last = 0;
+    for node in of(false) {
+        let place = match (places.remove(&node), all[node].role) {
+            (Some(place), _) => Some(place),
+            // Attachments are sent as messages of their own; a boundary is not sent.
+            (None, Role::Attachment | Role::Boundary) => Some(last),
+            (None, _) => in_blobs(opened, node, &blobs)?,
+        };
+        if let Some(place) = place {
+            last = place;
+            sent.push((place, node));
+        }
+    }
+    let mut left: Vec<_> = places.into_iter().map(|(node, place)| (place, node)).collect();
+    left.sort_unstable();
+    sent.extend(left);
+    // Entries of one message keep the order of the chain, which is not always that of the file.
+    sent.sort_by_key(|&(place, _)| place);
+    let mut in_order: Vec<usize> = sent.into_iter().map(|(_, node)| node).collect();
+    let after: Vec<usize> = of(true).collect();
+    let count = after.len();
+    in_order.extend(after);
+    Ok(Some(RecordedContext { request, nodes: in_order, after: count }))
+}
+
+/// The last request that was answered, and where its answer begins among the nodes.
+fn last_answered(
+    log: &RequestLog,
+    opened: &Opened<'_>,
+    nodes: &[usize],
+) -> Result<Option<(usize, usize)>, Problem> {
+    if log.requests().is_empty() {
+        return Ok(None);
+    }
+    let all = opened.session().nodes();
+    let answers = nodes.iter().enumerate().rev().filter(|&(_, &node)| {
+        all[node].kind == Kind::Assistant
+            && all[node].source == 0
+            && all[node].role != Role::ApiError
+    });
+    let mut last = None;
+    for (position, &node) in answers {
+        let index = request_ref(opened, node)?.and_then(|id| log.by_id(&id));
+        match (last, index) {
+            (None, Some(index)) => last = Some((index, position)),
+            // An answer is written as one entry for each of its blocks.
+            (Some((known, _)), Some(index)) if known == index => last = Some((index, position)),
+            (Some(_), _) => break,
+            (None, None) => {}
+        }
+    }
+    Ok(last)
+}
+
+/// What a message that was recorded whole says.
+struct Recorded {
+    texts: Vec<String>,
+    json: String,
+}
+
+impl Recorded {
+    fn of_json(json: &str) -> Self {
+        let content = Raw::new(json.as_bytes()).ok().and_then(|raw| raw.get("content"));
+        let texts = match content.and_then(Raw::text) {
+            Some(text) => vec![text.into_owned()],
+            None => content
+                .into_iter()
+                .flat_map(Raw::items)
+                .filter_map(|block| Some(block.string("text")?.into_owned()))
+                .collect(),
+        };
+        Self { texts, json: json.to_owned() }
+    }
+
+    fn has(&self, entry: &Entry<'_>) -> bool {
+        let says = |text: &str| {
+            let text = text.trim();
+            !text.is_empty() && self.texts.iter().any(|known| known.contains(text))
+        };
+        let whole = match entry.message.as_ref().map(|message| &message.content) {
+            Some(Content::Text(text)) => says(&text.text()),
+            _ => false,
+        };
+        whole
+            || entry.blocks().iter().any(|block| match block.kind {
+                BlockKind::ToolUse | BlockKind::ToolResult => {
+                    block.id.is_some_and(|id| self.json.contains(&*id.text()))
+                }
+                _ => block.text.is_some_and(|text| says(&text.text())),
+            })
+    }
+}
+
+/// The message that has what an entry says, together with something else.
+fn in_blobs(
+    opened: &Opened<'_>,
+    node: usize,
+    blobs: &[(usize, Recorded)],
+) -> Result<Option<usize>, Problem> {
+    if blobs.is_empty() {
+        return Ok(None);
+    }
+    let bytes = opened.bytes(node)?;
+    let entry = Entry::of(&bytes, 0);
+    // A prompt that was typed while the model worked is an attachment; a local command and what it
+    // printed are entries of the system.
+    let queued = entry.field("attachment").and_then(|payload| payload.get("prompt"));
+    let queued = queued.and_then(Raw::text).or_else(|| entry.string("content"));
+    let has = |recorded: &Recorded| {
+        let typed = queued.as_deref().map(str::trim).filter(|text| !text.is_empty());
+        recorded.has(&entry)
+            || typed.is_some_and(|text| recorded.texts.iter().any(|known| known.contains(text)))
+    };
+    Ok(blobs.iter().rev().find(|(_, recorded)| has(recorded)).map(|(place, _)| *place))
+}
