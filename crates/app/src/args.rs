@@ -187,6 +187,7 @@ pub enum Command {
     List(commands::list::ListArgs),
     Show(commands::show::ShowArgs),
     Context(commands::context::ContextArgs),
+    Request(commands::request::RequestArgs),
     Errors(commands::errors::ErrorsArgs),
     Export(commands::export::ExportArgs),
     Doctor(commands::doctor::DoctorArgs),

@@ -30,6 +30,7 @@ pub mod prices;
 pub mod recall;
 pub mod related;
 pub mod rename;
+pub mod request;
 pub mod restore;
 pub mod search;
 pub mod segments;
@@ -57,6 +58,7 @@ pub fn run(command: &Command, run: &mut Run) -> Result<Answer, CliError> {
         Command::List(args) => list::run(args, run),
         Command::Show(args) => show::run(args, run),
         Command::Context(args) => context::run(args, run),
+        Command::Request(args) => request::run(args, run),
         Command::Errors(args) => errors::run(args, run),
         Command::Export(args) => export::run(args, run),
         Command::Doctor(args) => doctor::run(args, run),

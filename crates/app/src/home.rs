@@ -24,6 +24,8 @@ pub struct Environment {
     pub app_data: Option<OsString>,
     /// `RECOUNT_CONFIG`.
     pub recount_config: Option<OsString>,
+    /// `CLAUDE_CODE_SESSION_ID`: the session that has started this process.
+    pub session: Option<OsString>,
     /// The home folder.
     pub home: Option<PathBuf>,
     /// Claude folders that the settings name.
@@ -42,6 +44,7 @@ impl Environment {
             recount_store: set("RECOUNT_STORE"),
             xdg_data_home: set("XDG_DATA_HOME"),
             recount_config: set("RECOUNT_CONFIG"),
+            session: set("CLAUDE_CODE_SESSION_ID"),
             local_app_data: set("LOCALAPPDATA").filter(|_| cfg!(windows)),
             app_data: set("APPDATA").filter(|_| cfg!(windows)),
             home: env::home_dir().filter(|home| !home.as_os_str().is_empty()),
@@ -58,6 +61,24 @@ impl Environment {
         let data = data.map(PathBuf::from);
         let data = data.or_else(|| Some(self.home.as_ref()?.join(".local/share")));
         named.or_else(|| Some(data?.join("recount")))
+    }
+
+    /// Claude Code's files of settings and of servers that hold for all projects, given the folders
+    /// that the flag names. The second one is next to the usual folder, and inside of the folder
+    /// whenever `CLAUDE_CONFIG_DIR` is set, also when it names the usual one.
+    pub fn settings(&self, flag: &[PathBuf]) -> Option<(PathBuf, PathBuf)> {
+        let usual = self.home.as_ref().map(|home| home.join(".claude"));
+        let variable =
+            self.claude_config_dir.as_ref().and_then(|value| list(value).into_iter().next());
+        let named = flag.first().or(variable.as_ref()).or(self.set_claude.first()).cloned();
+        let folder = named.or_else(|| usual.clone())?;
+        let is =
+            |other: &Option<PathBuf>| other.as_ref().is_some_and(|other| is_same(other, &folder));
+        let servers = match is(&usual) && !is(&variable) {
+            true => self.home.as_ref()?.join(".claude.json"),
+            false => folder.join(".claude.json"),
+        };
+        Some((folder.join("settings.json"), servers))
     }
 
     /// `~/.claude` and `$XDG_CONFIG_HOME/claude`.
@@ -133,6 +154,12 @@ fn list(value: &OsString) -> Vec<PathBuf> {
             .collect(),
         _ => vec![PathBuf::from(value)],
     }
+}
+
+/// Whether two paths lead to the same folder.
+fn is_same(a: &Path, b: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    a == b || real(a) == real(b)
 }
 
 /// Each folder once, whatever path leads there, in the order given.
@@ -248,6 +275,29 @@ mod tests {
         let home = Some(case.dir.path().into());
         let set = Environment { home, set_claude: vec![case.at("a")], ..Environment::default() };
         assert_eq!(find(&[], &set), Ok(vec![case.at("a")]));
+    }
+
+    #[test]
+    fn servers_are_where_the_client_reads_them() {
+        let servers = |flag: &[&str], variable: Option<&str>, set: &[&str]| {
+            let environment = Environment {
+                claude_config_dir: variable.map(Into::into),
+                home: Some("/h".into()),
+                set_claude: set.iter().map(PathBuf::from).collect(),
+                ..Environment::default()
+            };
+            let flag: Vec<PathBuf> = flag.iter().map(PathBuf::from).collect();
+            environment.settings(&flag).expect("a home").1.to_str().expect("UTF-8").to_owned()
+        };
+        assert_eq!(servers(&[], None, &[]), "/h/.claude.json");
+        assert_eq!(servers(&[], Some("/h/.claude"), &[]), "/h/.claude/.claude.json");
+        assert_eq!(servers(&[], Some("/h/.claude/"), &[]), "/h/.claude/.claude.json");
+        assert_eq!(servers(&[], Some("/c"), &[]), "/c/.claude.json");
+        assert_eq!(servers(&["/h/.claude"], None, &[]), "/h/.claude.json");
+        assert_eq!(servers(&["/h/.claude"], Some("/h/.claude"), &[]), "/h/.claude/.claude.json");
+        assert_eq!(servers(&["/h/.claude"], Some("/c"), &[]), "/h/.claude.json");
+        assert_eq!(servers(&[], None, &["/c"]), "/c/.claude.json");
+        assert_eq!(servers(&[], Some("/c, /d"), &[]), "/c/.claude.json");
     }
 
     #[test]

@@ -4,13 +4,18 @@
 //! Nothing here waits for the store: what is there is read, and what is wrong with it is a reason
 //! to say nothing.
 
+mod evidence;
+mod pasted;
 mod session;
-mod told;
+
+use std::cell::RefCell;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use report::redact::{Options, Place as At, Redactor, Rules};
 use serde_json::Value;
 use store::catalog::Catalog;
-use store::find::{self, Evidence, Finder, Room, SURE};
+use store::find::{self, Evidence, Extent, Finder, Room, SURE};
 use store::folder::Store;
 use store::index::By;
 use store::query::Filters;
@@ -19,7 +24,8 @@ use transcript::id::SessionId;
 use crate::quote::{self, minute, place, said};
 use crate::run::Run;
 use crate::wire;
-use told::Told;
+use evidence::{EvidenceLog, GivenEvidence};
+use pasted::Pasted;
 
 /// Nothing that is told is longer, in bytes.
 const MOST: usize = 2_048;
@@ -27,35 +33,53 @@ const MOST: usize = 2_048;
 const ROOM: Room = Room { characters: 1_100, turns: 2 };
 /// A longer prompt tells by itself what it is about, and takes longer to be looked up.
 const WORDS: usize = 60;
+/// What part of the time that Claude Code waits may be spent on errors and names in a prompt.
+const SHARE: u32 = 10;
+/// A name that occurs in more turns than this is too common to be evidence.
+const NAMED: usize = 5;
 /// So many sessions are named that changed a file.
 const SESSIONS: usize = 3;
 /// In one session no more files are told of: it would be too much, however true.
 const FILES: usize = 8;
 
+/// What a hook answers.
+#[derive(Debug)]
+pub struct HookAnswer {
+    /// What the model is told.
+    pub context: String,
+    /// The evidence in it, to be recorded once it has been printed.
+    pub given: Option<GivenEvidence>,
+}
+
 /// What the model is told; mostly nothing.
-pub fn answer(event: &str, input: &Value, run: &mut Run) -> Option<String> {
+pub fn answer(event: &str, input: &Value, patience: Duration, run: &mut Run) -> Option<HookAnswer> {
+    let until = Instant::now() + patience / SHARE;
     let store = run.store().ok()?;
     let redactor = Redactor::new(Rules::built_in(), Options::default());
-    let moment = Moment { input, session: input["session_id"].as_str()?, store, redactor };
+    let (session, roots) = (input["session_id"].as_str()?, run.real_roots().ok()?);
+    let given = RefCell::new(None);
+    let moment = Moment { input, session, until, store, roots, redactor, given };
     let lines = match event {
         "SessionStart" => session::start(&moment, run),
         "SubagentStart" => session::subagent(&moment),
         "UserPromptSubmit" => moment.prompt(),
         "PreToolUse" => moment.file(),
         "PreCompact" | "SessionEnd" => {
-            told::forget_old(&moment.store);
+            evidence::forget_old(&moment.store);
             run.sync_behind(&moment.store).ok()?;
             None
         }
         _ => None,
     }?;
     let lines: Vec<String> = lines.iter().map(|line| moment.clean(line)).collect();
-    Some(fitting(&lines))
+    let is_own = event == "SubagentStart" || input["source"] == "compact";
+    let head = if is_own { quote::head_of_this_session() } else { quote::head() };
+    Some(HookAnswer { context: fitting(head, &lines), given: moment.given.into_inner() })
 }
 
 /// As many lines as may be told, behind the one that says what they are.
-fn fitting(lines: &[String]) -> String {
-    let mut text = quote::head();
+fn fitting(head: String, lines: &[String]) -> String {
+    let mut text = head;
     for line in lines {
         if text.len() + 1 + line.len() > MOST {
             break;
@@ -71,8 +95,14 @@ pub struct Moment<'a> {
     /// What Claude Code says about it.
     input: &'a Value,
     session: &'a str,
+    /// No further text is looked for after this.
+    until: Instant,
     store: Store,
+    /// The Claude folders that may be quoted from, by their real paths.
+    roots: Vec<PathBuf>,
     redactor: Redactor<'static>,
+    /// The evidence of the answer.
+    given: RefCell<Option<GivenEvidence>>,
 }
 
 impl Moment<'_> {
@@ -82,32 +112,72 @@ impl Moment<'_> {
         self.redactor.text(text, At::default()).into_owned()
     }
 
-    /// What earlier sessions say about a prompt, if they surely do.
+    /// What earlier sessions say about a prompt: where an error or a name of it stands to the
+    /// letter, else what is surely about it.
     fn prompt(&self) -> Option<Vec<String>> {
         let text = self.input["prompt"].as_str()?;
-        if text.starts_with('/') || text.split_whitespace().count() > WORDS {
+        if text.starts_with('/') {
             return None;
         }
-        let finder = Finder::open(&self.store).ok()??;
-        let query = find::question(text, Filters::default());
+        let finder = Finder::open(&self.store).ok()??.within(&self.roots).ok()?;
+        let told = EvidenceLog::of(&self.store, self.session)?;
+        let is_new = |one: &Evidence| told.is_new(&key(one));
+        let mut found = self.verbatim(&finder, text);
+        if found.is_empty() {
+            found = self.recalled(&finder, text)?;
+            // Where the best has been told, the rest is not worth a word.
+            found.first().filter(|one| is_new(one))?;
+        }
+        found.retain(is_new);
+        if found.is_empty() {
+            return None;
+        }
+        *self.given.borrow_mut() = Some(told.prepare(found.iter().map(key))?);
+        Some(found.iter().flat_map(|one| self.quoted(one)).collect())
+    }
+
+    /// Where the errors and names of a prompt stand to the letter.
+    fn verbatim(&self, finder: &Finder, prompt: &str) -> Vec<Evidence> {
+        let mut all: Vec<Evidence> = Vec::new();
+        for (number, Pasted { text, extent }) in pasted::texts(prompt).into_iter().enumerate() {
+            if number > 0 && Instant::now() > self.until {
+                break;
+            }
+            let limit = match extent {
+                Extent::Message => 1,
+                Extent::Name => NAMED + 1,
+            };
+            let found = finder.verbatim(text, extent, self.session, limit).unwrap_or_default();
+            // A name that is everywhere tells nothing.
+            if extent == Extent::Name && found.len() > NAMED {
+                continue;
+            }
+            let is_other = |one: &Evidence| all.iter().all(|known| key(known) != key(one));
+            let new: Vec<Evidence> = found.into_iter().filter(is_other).take(1).collect();
+            all.extend(new);
+            if all.len() >= ROOM.turns {
+                break;
+            }
+        }
+        all
+    }
+
+    /// Evidence that is certainly about a prompt.
+    fn recalled(&self, finder: &Finder, prompt: &str) -> Option<Vec<Evidence>> {
+        if prompt.split_whitespace().count() > WORDS {
+            return None;
+        }
+        let mut query = find::question(prompt, Filters::default());
+        query.except.session.push(self.session.to_owned());
         let found = finder.recall(&query, ROOM, By::Words).ok()?;
-        let best = found.evidence.first().filter(|_| found.certainty >= SURE)?;
-        let told = Told::of(&self.store, self.session)?;
-        let is_new =
-            |one: &Evidence| one.hit.session.id.as_str() != self.session && told.is_new(&key(one));
-        if !is_new(best) {
-            return None;
-        }
-        let new: Vec<&Evidence> = found.evidence.iter().filter(|one| is_new(one)).collect();
-        told.tell(new.iter().map(|one| key(one)))?;
-        Some(new.into_iter().flat_map(|one| self.quoted(one)).collect())
+        (found.certainty >= SURE).then_some(found.evidence)
     }
 
     /// Which sessions changed the file that a call is about.
     fn file(&self) -> Option<Vec<String>> {
         let input = &self.input["tool_input"];
         let path = input["file_path"].as_str().or(input["notebook_path"].as_str())?;
-        let told = Told::of(&self.store, self.session)?;
+        let told = EvidenceLog::of(&self.store, self.session)?;
         let key = format!("file {path}").replace('\n', " ");
         if !told.is_new(&key) || told.count("file ") >= FILES {
             return None;
@@ -136,7 +206,7 @@ impl Moment<'_> {
         if lines.is_empty() {
             return None;
         }
-        told.tell([key])?;
+        *self.given.borrow_mut() = Some(told.prepare([key])?);
         let count = match sessions.len() {
             1 => "one earlier session".to_owned(),
             count => format!("{count} earlier sessions, last in these"),

@@ -44,6 +44,7 @@ impl Imported {
     pub fn ledger(&self) -> Result<Ledger, CliError> {
         let mut ledger = Ledger::default();
         self.each(&REQUESTS, |row| back::response(&mut ledger, &row))?;
+        self.each(&SESSIONS, |row| back::understated(&mut ledger, &row))?;
         ledger.responses.sort_by_key(|response| response.time);
         Ok(ledger)
     }

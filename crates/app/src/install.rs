@@ -21,6 +21,16 @@ pub struct Parts {
     pub statusline: bool,
 }
 
+/// How the server is entered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ServerEntry<'a> {
+    /// How the program is called.
+    pub program: &'a str,
+    /// Whether its tools are in the prompt from the beginning. Without that the model sees only
+    /// their names and has to look for a tool before it can ask.
+    pub is_always_loaded: bool,
+}
+
 /// The moments at which we are called, and for which tools.
 pub const HOOKS: [(&str, Option<&str>); 6] = [
     ("SessionStart", None),
@@ -53,10 +63,16 @@ struct Command {
 }
 
 #[derive(Serialize)]
-struct Server {
-    command: String,
+#[serde(rename_all = "camelCase")]
+struct Server<'a> {
+    command: &'a str,
     args: [&'static str; 1],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    always_load: Option<bool>,
 }
+
+/// Has the client load the tools of a server at once.
+const ALWAYS_LOAD: &str = "alwaysLoad";
 
 /// A file of Claude Code and what becomes of it.
 #[derive(Debug, PartialEq, Eq)]
@@ -65,8 +81,8 @@ pub struct Change {
     pub path: PathBuf,
     /// Its text; `None` if it does not exist.
     pub before: Option<String>,
-    /// Its text afterwards.
-    pub after: String,
+    /// Its text afterwards; `None` if it is not to exist.
+    pub after: Option<String>,
     /// What could not be done in it, and why.
     pub notes: Vec<String>,
 }
@@ -74,7 +90,12 @@ pub struct Change {
 impl Change {
     /// Whether anything changes.
     pub fn is_any(&self) -> bool {
-        self.before.as_deref().unwrap_or_default() != self.after
+        self.before != self.after
+    }
+
+    /// Whether the file is removed.
+    pub fn is_removal(&self) -> bool {
+        self.before.is_some() && self.after.is_none()
     }
 }
 
@@ -122,19 +143,47 @@ pub struct Added {
     pub notes: Vec<String>,
 }
 
-/// Adds the server to a file of servers.
-pub fn add_server(text: &str, program: &str) -> Result<Added, NoJson> {
+/// Adds the server to a file of servers. What a person has added to our entry stays.
+pub fn add_server(text: &str, entry: ServerEntry<'_>) -> Result<Added, NoJson> {
     let mut document = Document::read(text)?;
     let mut notes = Vec::new();
     let path = [Step::Key("mcpServers"), Step::Key(SERVER)];
-    let new = Server { command: program.to_owned(), args: ["mcp"] };
-    let is_there = |server: serde_json::Value| {
-        server["command"] == program && server["args"] == serde_json::json!(["mcp"])
+    let is_set = match document.get(&path) {
+        Some(known) if known.is_object() => update_server(&mut document, &known, entry),
+        _ => {
+            let always_load = entry.is_always_loaded.then_some(true);
+            let new = Server { command: entry.program, args: ["mcp"], always_load };
+            document.set(&["mcpServers", SERVER], &new)
+        }
     };
-    if !document.get(&path).is_some_and(is_there) && !document.set(&["mcpServers", SERVER], &new) {
+    if !is_set {
         notes.push("`mcpServers` is no place for a server".into());
     }
     Ok(Added { text: document.text().to_owned(), notes })
+}
+
+/// Changes what differs in our entry. `alwaysLoad: false` is a person's choice.
+fn update_server(
+    document: &mut Document,
+    known: &serde_json::Value,
+    entry: ServerEntry<'_>,
+) -> bool {
+    let key = |name| ["mcpServers", SERVER, name];
+    let mut is_set = true;
+    if known["command"] != entry.program {
+        is_set &= document.set(&key("command"), &entry.program);
+    }
+    if known["args"] != serde_json::json!(["mcp"]) {
+        is_set &= document.set(&key("args"), &["mcp"]);
+    }
+    match (entry.is_always_loaded, known[ALWAYS_LOAD].as_bool()) {
+        (true, None) => is_set &= document.set(&key(ALWAYS_LOAD), &true),
+        (false, Some(true)) => {
+            document.remove(&key(ALWAYS_LOAD).map(Step::Key));
+        }
+        _ => {}
+    }
+    is_set
 }
 
 /// Takes our parts out of the settings.
@@ -298,9 +347,35 @@ mod tests {
     #[test]
     fn servers_of_others_stay() {
         let text = "{\n  \"mcpServers\": {\n    \"b\": {\"command\": \"b\"}\n  },\n  \"n\": 1\n}\n";
-        let added = add_server(text, "recount").unwrap().text;
-        assert_eq!(add_server(&added, "recount").unwrap().text, added);
+        let entry = ServerEntry { program: "recount", is_always_loaded: true };
+        let added = add_server(text, entry).unwrap().text;
+        assert_eq!(add_server(&added, entry).unwrap().text, added);
         assert_eq!(remove_server(&added).unwrap().text, text);
         assert_eq!(remove_server(text).unwrap().text, text);
+    }
+
+    #[test]
+    fn our_entry_keeps_what_a_person_added() {
+        let server = |text: &str| {
+            let json: serde_json::Value = serde_json::from_str(text).unwrap();
+            json["mcpServers"]["recount"].clone()
+        };
+        let add = |text: &str, is_always_loaded| {
+            let entry = ServerEntry { program: "/new/recount", is_always_loaded };
+            add_server(text, entry).unwrap().text
+        };
+        let old = r#"{"mcpServers": {"recount": {"command": "recount", "args": ["mcp"],
+            "env": {"RECOUNT_STORE": "/s"}}}}"#;
+        let added = add(old, true);
+        assert_eq!(
+            server(&added),
+            serde_json::json!({"command": "/new/recount", "args": ["mcp"],
+                "env": {"RECOUNT_STORE": "/s"}, "alwaysLoad": true})
+        );
+        let without = add(&added, false);
+        assert_eq!(server(&without).get("alwaysLoad"), None);
+        assert_eq!(add(&without, false), without);
+        let refused = without.replace("\"env\"", "\"alwaysLoad\": false, \"env\"");
+        assert_eq!(add(&refused, true), refused, "a person has said no");
     }
 }

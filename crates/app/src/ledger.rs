@@ -266,14 +266,8 @@ impl Run {
 
     /// What the files claim.
     fn claims(&mut self) -> Result<(Vec<Found>, Vec<Input>), CliError> {
-        let mut files: Vec<Found> = Vec::new();
-        for root in self.roots()? {
-            let walk = layout::walk_projects(&root);
-            walk.problems.into_iter().for_each(|problem| self.talk.skip(problem));
-            let kept = self.kept(&root, &walk.files, layout::FileKind::is_transcript)?;
-            let all = walk.files.into_iter().chain(kept);
-            files.extend(all.filter(|found| found.kind.is_transcript()));
-        }
+        let mut files = self.transcripts()?;
+        files.retain(|found| found.kind.is_transcript());
         once_each(&mut files);
         Ok(self.claimed(files))
     }
@@ -382,5 +376,7 @@ fn once_each(files: &mut Vec<Found>) {
 
 fn claims_of(found: &Found) -> Result<Packed, Problem> {
     let failed = |error| Problem::new(&found.path, error);
-    Claims::read(found.open()?.reader(0)).and_then(|claims| claims.pack()).map_err(failed)
+    let source = found.open()?;
+    let claims = Claims::read_transcript(found.stem(), || source.reader(0));
+    claims.and_then(|claims| claims.pack()).map_err(failed)
 }

@@ -20,6 +20,7 @@ mod live;
 mod mcp;
 mod memory;
 mod name;
+mod process;
 mod quote;
 mod read;
 mod retention;

@@ -75,6 +75,7 @@ impl With {
     /// The answer as one text, or why there is none.
     fn answer(&self, question: &Question) -> Result<String, Refusal> {
         let mut run = self.folders.run();
+        run.asking = run.parent_session();
         let mut page = question.ask(&mut run)?;
         page.notes.extend(run.talk.take());
         // Flags are for the command line.

@@ -1,19 +1,20 @@
-//! How a person names a session, and which one that is.
+//! How a person names a session, and which one that is, in every command.
 //!
-//! Full id, unique beginning of one, `latest`, `.` (latest of this folder), a path, `-`. What
-//! the sessions are is not known here: each command gives its candidates.
+//! An id or the unique beginning of one in any case, `latest` (the first that `recount list`
+//! shows), `.` (the first that it shows of this folder), a path, `-`.
 
+use std::collections::HashSet;
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use report::filter::ProjectFilter;
+use report::list::{self, ListFilter, ListOrder, ListRow, Pulse};
 use transcript::id::SessionId;
-use transcript::layout::{FileKind, Found};
-use transcript::path::{RecordedPath, slug_matches};
-use transcript::time::Time;
+use transcript::library::{Library, SessionItem, Standing};
+use transcript::path::slug_matches;
 
-/// At most so many are suggested.
-const NEAREST_MOST: usize = 3;
+const MAX_SUGGESTIONS: usize = 3;
 
 /// A session as it stands in a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,57 +48,107 @@ impl FromStr for SessionName {
     }
 }
 
-/// A session that can be meant.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Candidate {
-    /// Its id.
-    pub id: SessionId,
-    /// The file that is read for it.
-    pub path: PathBuf,
-    /// When it was last written.
-    pub modified: Option<Time>,
-    /// Where it ran, as recorded.
-    pub cwd: Option<RecordedPath>,
-    /// The name of its project folder.
-    pub slug: Option<Box<str>>,
-    /// Its title, for suggestions.
-    pub title: Option<String>,
+/// The sessions that can be named, in the order of `recount list`.
+#[derive(Debug, Default)]
+pub struct SessionNames(Vec<NamedSession>);
+
+/// A session that can be named.
+#[derive(Debug)]
+struct NamedSession {
+    id: SessionId,
+    project: Option<String>,
+    /// For suggestions.
+    title: Option<String>,
+    /// Whether `recount list` shows it: not a copy, a stub, or known by a side file alone.
+    is_listed: bool,
 }
 
-impl Candidate {
-    /// A session of which only a side file is known.
-    pub fn new(id: SessionId, path: PathBuf, modified: Option<Time>) -> Self {
-        Self { id, path, modified, cwd: None, slug: None, title: None }
+impl NamedSession {
+    fn new(row: &ListRow<'_>, is_listed: bool) -> Self {
+        Self {
+            id: row.item.id.clone(),
+            project: row.project.clone(),
+            title: row.item.title.as_ref().map(|(title, _)| title.to_string()),
+            is_listed,
+        }
     }
 
     fn is_of(&self, folder: &str) -> bool {
-        self.cwd.as_ref().is_some_and(|cwd| cwd.as_str() == folder)
-            || self.slug.as_ref().is_some_and(|slug| slug_matches(slug, folder))
+        let is_inside = |project: &str| ProjectFilter::Folder(folder.into()).matches(project);
+        // Without a recorded folder the project is the name of the project folder.
+        self.project.as_deref().is_some_and(|p| is_inside(p) || slug_matches(p, folder))
     }
 }
 
-/// Gives candidates the project folders in which the transcripts of their sessions lie.
-pub fn place<'a>(candidates: &mut [Candidate], files: impl Iterator<Item = &'a Found>) {
-    let slugs: std::collections::HashMap<&SessionId, &str> = files
-        .filter_map(|found| match &found.kind {
-            FileKind::Session { project_slug, session } => Some((session, &**project_slug)),
-            _ => None,
-        })
-        .collect();
-    for candidate in candidates {
-        candidate.slug = slugs.get(&candidate.id).map(|&slug| slug.into());
+impl SessionNames {
+    /// The sessions of a library, and those of which only prompts are left.
+    pub fn of(library: &Library, prompts_only: &[SessionItem]) -> Self {
+        let rows = |filter: ListFilter| {
+            list::list(library, prompts_only, &Pulse::default(), &filter, ListOrder::Time).rows
+        };
+        let listed = rows(ListFilter::default());
+        let mut names: Vec<_> = listed.iter().map(|row| NamedSession::new(row, true)).collect();
+        let all = rows(ListFilter { all: true, ..ListFilter::default() });
+        let others = all.iter().filter(|row| row.item.standing != Standing::Whole);
+        names.extend(others.map(|row| NamedSession::new(row, false)));
+        Self(names)
     }
-}
 
-/// What a name stands for.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Resolved<'a> {
-    /// One of the candidates.
-    Session(&'a Candidate),
-    /// A file.
-    Path(&'a Path),
-    /// Standard input.
-    Stdin,
+    /// Adds sessions of which only something beside a transcript is known.
+    pub fn and(mut self, ids: impl IntoIterator<Item = SessionId>) -> Self {
+        let known: HashSet<SessionId> = self.0.iter().map(|named| named.id.clone()).collect();
+        let mut new: Vec<SessionId> = ids.into_iter().filter(|id| !known.contains(id)).collect();
+        new.sort_unstable();
+        new.dedup();
+        let named = |id| NamedSession { id, project: None, title: None, is_listed: false };
+        self.0.extend(new.into_iter().map(named));
+        self
+    }
+
+    /// The session that a name stands for. A path names the session of its file.
+    pub fn resolve(
+        &self,
+        noun: Noun,
+        name: &SessionName,
+        here: &Path,
+    ) -> Result<SessionId, NameError> {
+        let mut listed = self.0.iter().filter(|named| named.is_listed);
+        let folder = here.to_string_lossy();
+        let found = match name {
+            SessionName::Stdin => return Err(NameError::NoStdin),
+            SessionName::Path(path) => {
+                let stem = path.file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
+                return Ok(SessionId::new(&*stem));
+            }
+            SessionName::Latest => listed.next().ok_or(NameError::NoneAtAll(noun))?,
+            SessionName::Here => listed
+                .find(|named| named.is_of(&folder))
+                .ok_or_else(|| NameError::NoneHere { noun, folder: here.into() })?,
+            SessionName::Id(text) => return self.by_id(noun, text),
+        };
+        Ok(found.id.clone())
+    }
+
+    fn by_id(&self, noun: Noun, text: &str) -> Result<SessionId, NameError> {
+        let ids: Vec<&str> = self.0.iter().map(|named| named.id.as_str()).collect();
+        let id = pick(noun, text, &ids).map_err(|error| self.with_titles(error))?;
+        Ok(SessionId::new(id))
+    }
+
+    /// Suggests the sessions that have the name in their title.
+    fn with_titles(&self, error: NameError) -> NameError {
+        let NameError::Unknown { noun, name, mut nearest } = error else {
+            return error;
+        };
+        let wanted = name.to_lowercase();
+        let has_it = |named: &&NamedSession| {
+            named.title.as_ref().is_some_and(|title| title.to_lowercase().contains(&wanted))
+        };
+        let titled = self.0.iter().filter(has_it).map(|named| named.id.as_str());
+        let room = MAX_SUGGESTIONS - nearest.len().min(MAX_SUGGESTIONS);
+        nearest.extend(short(titled.take(room).collect()));
+        NameError::Unknown { noun, name, nearest }
+    }
 }
 
 /// What is named.
@@ -154,79 +205,14 @@ pub enum NameError {
     NoStdin,
 }
 
-/// Which of the candidates is meant. Of several files of one session it is the latest.
-pub fn resolve<'a>(
-    noun: Noun,
-    name: &'a SessionName,
-    candidates: &'a [Candidate],
-    here: &Path,
-) -> Result<Resolved<'a>, NameError> {
-    let found = match name {
-        SessionName::Stdin => return Ok(Resolved::Stdin),
-        SessionName::Path(path) => return Ok(Resolved::Path(path)),
-        SessionName::Latest => latest(candidates.iter()).ok_or(NameError::NoneAtAll(noun))?,
-        SessionName::Here => {
-            let folder = here.to_string_lossy();
-            latest(candidates.iter().filter(|candidate| candidate.is_of(&folder)))
-                .ok_or_else(|| NameError::NoneHere { noun, folder: here.into() })?
-        }
-        SessionName::Id(id) => by_id(noun, id, candidates)?,
-    };
-    Ok(Resolved::Session(found))
-}
-
-/// Which session is meant, where only its id is needed. A path names the session of its file.
-pub fn resolve_id(
-    noun: Noun,
-    name: &SessionName,
-    candidates: &[Candidate],
-    here: &Path,
-) -> Result<SessionId, NameError> {
-    match resolve(noun, name, candidates, here)? {
-        Resolved::Session(candidate) => Ok(candidate.id.clone()),
-        Resolved::Path(path) => {
-            let stem = path.file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
-            Ok(SessionId::new(&*stem))
-        }
-        Resolved::Stdin => Err(NameError::NoStdin),
-    }
-}
-
-fn by_id<'a>(
-    noun: Noun,
-    name: &str,
-    candidates: &'a [Candidate],
-) -> Result<&'a Candidate, NameError> {
-    let ids: Vec<&str> = candidates.iter().map(|candidate| candidate.id.as_str()).collect();
-    let id = pick(noun, name, &ids).map_err(|error| with_titles(error, candidates))?;
-    let same = candidates.iter().filter(|candidate| candidate.id.as_str() == id);
-    latest(same).ok_or(NameError::NoneAtAll(noun))
-}
-
-fn latest<'a>(candidates: impl Iterator<Item = &'a Candidate>) -> Option<&'a Candidate> {
-    candidates.max_by(|a, b| a.modified.cmp(&b.modified).then_with(|| b.id.cmp(&a.id)))
-}
-
-/// Suggests the sessions that have the name in their title.
-fn with_titles(error: NameError, candidates: &[Candidate]) -> NameError {
-    let NameError::Unknown { noun, name, mut nearest } = error else {
-        return error;
-    };
-    let wanted = name.to_lowercase();
-    let has_it = |candidate: &&Candidate| {
-        candidate.title.as_ref().is_some_and(|title| title.to_lowercase().contains(&wanted))
-    };
-    let titled = candidates.iter().filter(has_it).map(|candidate| candidate.id.as_str());
-    nearest.extend(short(titled.take(NEAREST_MOST - nearest.len().min(NEAREST_MOST)).collect()));
-    NameError::Unknown { noun, name, nearest }
-}
-
-/// The one of `ids` that `name` is, or is the beginning of.
+/// The one of `ids` that `name` is, or is the beginning of, whatever the case.
 pub fn pick<'a>(noun: Noun, name: &str, ids: &[&'a str]) -> Result<&'a str, NameError> {
-    if let Some(id) = ids.iter().find(|&&id| id == name) {
+    if let Some(id) = ids.iter().find(|id| id.eq_ignore_ascii_case(name)) {
         return Ok(id);
     }
-    let mut matches: Vec<&str> = ids.iter().copied().filter(|id| id.starts_with(name)).collect();
+    let begins =
+        |id: &&str| id.get(..name.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(name));
+    let mut matches: Vec<&str> = ids.iter().copied().filter(begins).collect();
     matches.sort_unstable();
     matches.dedup();
     match matches[..] {
@@ -254,7 +240,7 @@ fn nearest(name: &str, ids: &[&str]) -> Vec<String> {
         ids.iter().map(|&id| (slips(id), id)).filter(|(slips, _)| *slips <= slips_most).collect();
     near.sort_unstable();
     near.dedup();
-    short(near.into_iter().take(NEAREST_MOST).map(|(_, id)| id).collect())
+    short(near.into_iter().take(MAX_SUGGESTIONS).map(|(_, id)| id).collect())
 }
 
 /// Ids as short as they can be told apart: UUIDs at 8 characters, or as many as it needs.
@@ -279,24 +265,29 @@ mod tests {
     const A: &str = "3f2a91c0-0000-4000-8000-000000000001";
     const B: &str = "3f2ab774-0000-4000-8000-000000000002";
     const C: &str = "77c0ffee-0000-4000-8000-000000000003";
+    const D: &str = "99000000-0000-4000-8000-000000000004";
 
-    fn candidates() -> Vec<Candidate> {
-        let new = |id: &str, path: &str, ms| {
-            Candidate::new(SessionId::new(id), path.into(), Some(Time(ms)))
-        };
-        let mut all = vec![new(A, "old/a", 1), new(A, "new/a", 2), new(B, "b", 9), new(C, "c", 5)];
-        all[0].cwd = Some(RecordedPath::new("/home/x/app"));
-        all[3].slug = Some("-home-x-app".into());
-        all[2].title = Some("Fix the Parser".into());
-        all
+    /// In the order of `recount list`: B, C, A; D is a copy.
+    fn names() -> SessionNames {
+        let named =
+            |id: &str, project: Option<&str>, title: Option<&str>, is_listed| NamedSession {
+                id: SessionId::new(id),
+                project: project.map(Into::into),
+                title: title.map(Into::into),
+                is_listed,
+            };
+        SessionNames(vec![
+            named(B, None, Some("Fix the Parser"), true),
+            named(C, Some("-home-x-app"), None, true),
+            named(A, Some("/home/x/app"), None, true),
+            named(D, Some("/home/x/app"), None, false),
+        ])
     }
 
     fn check(name: &str, want: &str) {
-        let all = candidates();
         let name: SessionName = name.parse().expect("any text is a name");
-        let got = match resolve(Noun::Session, &name, &all, Path::new("/home/x/app")) {
-            Ok(Resolved::Session(candidate)) => candidate.path.display().to_string(),
-            Ok(other) => format!("{other:?}"),
+        let got = match names().resolve(Noun::Session, &name, Path::new("/home/x/app")) {
+            Ok(id) => id.to_string(),
             Err(NameError::Ambiguous { matches, .. }) => format!("ambiguous {}", matches.join(" ")),
             Err(NameError::Unknown { nearest, .. }) => format!("unknown {}", nearest.join(" ")),
             Err(other) => format!("{other:?}"),
@@ -305,29 +296,30 @@ mod tests {
     }
 
     #[test]
-    fn names() {
-        check(B, "b");
-        check("77", "c");
-        check("3f2a9", "new/a");
-        check("latest", "b");
-        check(".", "c");
-        check("-", "Stdin");
-        check("./x.jsonl", "Path(\"./x.jsonl\")");
-        check("x.jsonl", "Path(\"x.jsonl\")");
+    fn a_name_stands_for_one_session() {
+        check(B, B);
+        check("77c", C);
+        check("77C0", C);
+        check("3F2A9", A);
+        check("99", D);
+        check("latest", B);
+        check(".", C);
+        check("-", "NoStdin");
+        check("./x.jsonl", "x");
+        check("x.jsonl", "x");
     }
 
     #[test]
     fn errors_say_what_could_be_meant() {
         check("3f2a", "ambiguous 3f2a91c0 3f2ab774");
         check("77c0ffe0", "unknown 77c0ffee");
-        check("77C0", "unknown 77c0ffee");
         check("parser", "unknown 3f2ab774");
         check("zzzz", "unknown ");
     }
 
     #[test]
     fn nothing_to_choose_from() {
-        let none = |name| resolve(Noun::Log, name, &[], Path::new("/x"));
+        let none = |name| SessionNames::default().resolve(Noun::Log, name, Path::new("/x"));
         assert_eq!(none(&SessionName::Latest), Err(NameError::NoneAtAll(Noun::Log)));
         let here = NameError::NoneHere { noun: Noun::Log, folder: "/x".into() };
         assert_eq!(none(&SessionName::Here), Err(here));

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use report::filter::{Period, ProjectFilter};
 use store::folder::Store;
+use store::query::Query;
 use tempfile::TempDir;
 use transcript::diagnostic::{Diagnostic, DiagnosticKind};
 use transcript::id::SessionId;
@@ -17,6 +18,7 @@ use crate::config::Config;
 use crate::demo;
 use crate::error::{Answer, CliError, Talk};
 use crate::home::{self, Environment, HomeError};
+use crate::process::read_registry;
 use crate::terminal::format::{Clock, counted, size};
 use crate::terminal::output::Output;
 use crate::terminal::progress::Progress;
@@ -36,6 +38,8 @@ pub struct Run {
     pub redact: bool,
     /// What is set, and by whom.
     pub config: Config,
+    /// The running session on whose behalf is asked: it is not an earlier one.
+    pub asking: Option<SessionId>,
     quiet: bool,
     verbose: bool,
     timings: Option<Timings>,
@@ -124,6 +128,7 @@ impl Run {
             json: global.json,
             redact: global.redact,
             config: Config::default(),
+            asking: None,
             quiet: global.quiet,
             verbose: global.verbose,
             timings: global.timings.then(Timings::new),
@@ -154,6 +159,12 @@ impl Run {
         Ok(self.sample.iter().map(|sample| sample.path().into()).collect())
     }
 
+    /// The Claude folders by their real paths: that is what the archive calls them.
+    pub fn real_roots(&mut self) -> Result<Vec<PathBuf>, CliError> {
+        let real = |root: PathBuf| root.canonicalize().unwrap_or(root);
+        Ok(self.roots()?.into_iter().map(real).collect())
+    }
+
     /// The store, which need not exist. That of the sample is a new one each time.
     pub fn store(&mut self) -> Result<Store, CliError> {
         if self.demo && self.store_dir.is_none() {
@@ -180,17 +191,7 @@ impl Run {
 
     /// Claude Code's files of settings and of servers that hold for all projects.
     pub fn settings(&mut self) -> Result<(PathBuf, PathBuf), CliError> {
-        let usual = self.environment.home.as_ref().map(|home| home.join(".claude"));
-        let named = self.claude_dir.first().cloned();
-        let named = named.or_else(|| self.environment.claude_config_dir.clone().map(PathBuf::from));
-        let named = named.or_else(|| self.environment.set_claude.first().cloned());
-        let folder = named.or_else(|| usual.clone()).ok_or(HomeError::NoneFound(Vec::new()))?;
-        // Beside its usual folder, but inside of any other.
-        let servers = match folder.parent().filter(|_| usual.as_ref() == Some(&folder)) {
-            Some(home) => home.join(".claude.json"),
-            None => folder.join(".claude.json"),
-        };
-        Ok((folder.join("settings.json"), servers))
+        self.environment.settings(&self.claude_dir).ok_or(HomeError::NoneFound(Vec::new()).into())
     }
 
     /// Every folder that may be a Claude folder, also those that are not read now. Nothing below
@@ -245,7 +246,7 @@ impl Run {
         match store::sync::kept_files(&store, &root, is_gone) {
             Ok(kept) => {
                 let sessions = kept.iter().filter(|f| matches!(f.kind, FileKind::Session { .. }));
-                self.kept_sessions = self.kept_sessions.max(sessions.count());
+                self.notes_archived(sessions.count());
                 Ok(kept)
             }
             Err(error) => {
@@ -255,18 +256,38 @@ impl Run {
         }
     }
 
-    /// Remembers which of the listed transcripts were put aside.
-    pub fn lists(&mut self, files: &[Found]) {
-        let aside = files.iter().filter_map(|found| match &found.kind {
-            FileKind::SetAside { session, .. } => Some(session.clone()),
-            _ => None,
-        });
-        self.set_aside.extend(aside);
+    /// Remembers which transcripts were set aside.
+    pub fn notes_set_aside(&mut self, sessions: impl IntoIterator<Item = SessionId>) {
+        self.set_aside.extend(sessions);
+    }
+
+    /// Remembers that only the store has so many sessions.
+    pub fn notes_archived(&mut self, sessions: usize) {
+        self.kept_sessions = self.kept_sessions.max(sessions);
     }
 
     /// Sessions whose transcripts were put aside.
     pub fn set_aside(&self) -> &HashSet<SessionId> {
         &self.set_aside
+    }
+
+    /// The session of the client that has started this process. The registry knows it better than
+    /// the environment: after `/clear` the client has another session and the same servers.
+    pub fn parent_session(&mut self) -> Option<SessionId> {
+        let registered = |root: &PathBuf| {
+            let file = root.join("sessions").join(format!("{}.json", parent_process()?));
+            read_registry(&file).ok()?.session
+        };
+        let by_registry = self.roots().ok()?.iter().find_map(registered);
+        let by_environment = self.environment.session.as_ref().and_then(|id| id.to_str());
+        by_registry.or_else(|| by_environment.map(SessionId::new))
+    }
+
+    /// Leaves the running session out of what is looked for, unless it is asked for by name.
+    pub fn leave_out_asking(&self, query: &mut Query) {
+        if query.only.session.is_empty() {
+            query.except.session.extend(self.asking.iter().map(|id| id.as_str().to_owned()));
+        }
     }
 
     /// The projects that a `--project` stands for; `.` is this folder.
@@ -382,6 +403,16 @@ impl Run {
         }
         self.talk.finish(result)
     }
+}
+
+#[cfg(unix)]
+fn parent_process() -> Option<u32> {
+    Some(std::os::unix::process::parent_id())
+}
+
+#[cfg(not(unix))]
+fn parent_process() -> Option<u32> {
+    None
 }
 
 fn is_damage(kind: DiagnosticKind) -> bool {

@@ -7,19 +7,22 @@
 use std::fs::File;
 use std::io;
 use std::path::Path;
+use std::sync::Mutex;
 use std::time::Instant;
 
+use store::history::{History, ReadProgress, Snapshot, TranscriptList};
+use store::sync::SyncError;
 use tempfile::TempDir;
 use transcript::id::SessionId;
 use transcript::layout::{self, FileKind, Found, Problem};
 use transcript::library::{self, Library, SessionItem, read_session};
-use transcript::path::RecordedPath;
 use transcript::session::Session;
 use transcript::source::Source;
 
 use crate::error::CliError;
-use crate::name::{self, Candidate, Noun, Resolved, SessionName};
+use crate::name::{Noun, SessionName, SessionNames};
 use crate::run::Run;
+use crate::terminal::progress::Progress;
 
 /// A session that was named, with the files its entries stand in.
 pub struct OpenSession {
@@ -72,20 +75,63 @@ impl Family<'_> {
     }
 }
 
+/// The bar of what is being read.
+struct ReadBar {
+    is_quiet: bool,
+    bar: Mutex<Option<Progress>>,
+}
+
+impl ReadProgress for ReadBar {
+    fn begin(&self, files: usize, bytes: u64) {
+        if let Ok(mut bar) = self.bar.lock() {
+            *bar = Some(Progress::new(self.is_quiet, files, bytes));
+        }
+    }
+
+    fn step(&self, bytes: u64) {
+        if let Ok(bar) = self.bar.lock()
+            && let Some(bar) = &*bar
+        {
+            bar.step(bytes);
+        }
+    }
+}
+
+/// Something found in an entry that is in the file of another session than its own.
+pub struct Stray<'l, T> {
+    /// The session it belongs to.
+    pub item: &'l SessionItem,
+    /// The file.
+    pub file: String,
+    /// What was found.
+    pub taken: T,
+}
+
 impl Run {
     /// The transcripts of every Claude folder.
     pub fn transcripts(&mut self) -> Result<Vec<Found>, CliError> {
-        let begun = Instant::now();
-        let mut files = Vec::new();
-        for root in self.roots()? {
-            let walk = layout::walk_projects(&root);
-            walk.problems.into_iter().for_each(|problem| self.talk.skip(problem));
-            let kept = self.kept(&root, &walk.files, FileKind::is_transcript)?;
-            files.extend(in_order(walk.files, kept));
-        }
-        self.lists(&files);
+        let (begun, history) = (Instant::now(), self.history()?);
+        let TranscriptList { files, problems, store_error, .. } = history.transcripts();
+        problems.into_iter().for_each(|problem| self.talk.skip(problem));
+        self.notes_store_error(store_error);
+        let is_session = |found: &&Found| matches!(found.kind, FileKind::Session { .. });
+        let archived = files.iter().filter(is_session).filter(|found| found.kept.is_some());
+        self.notes_archived(archived.count());
+        let aside = files.iter().filter_map(|found| match &found.kind {
+            FileKind::SetAside { session, .. } => Some(session.clone()),
+            _ => None,
+        });
+        self.notes_set_aside(aside.collect::<Vec<_>>());
         self.step("files listed", begun);
         Ok(files)
+    }
+
+    /// All sessions.
+    pub fn sessions(&mut self) -> Result<Library, CliError> {
+        let (begun, history) = (Instant::now(), self.history()?);
+        let snapshot = history.snapshot(&self.read_bar());
+        self.step("sessions joined", begun);
+        Ok(self.take_snapshot(snapshot))
     }
 
     /// All sessions. `take` sees each file's session before it is let go.
@@ -93,8 +139,79 @@ impl Run {
         &mut self,
         take: impl Fn(&Found, &Session, &Source) -> Option<T> + Sync,
     ) -> Result<(Library, Vec<Option<T>>), CliError> {
-        let files = self.transcripts()?;
-        self.join(files, take)
+        let (begun, history) = (Instant::now(), self.history()?);
+        let (snapshot, taken) = history.snapshot_with(take, &self.read_bar());
+        self.step("sessions read and joined", begun);
+        Ok((self.take_snapshot(snapshot), taken))
+    }
+
+    /// What `take` sees in some of the transcripts, in the order of all cards.
+    pub fn take_from<T: Send>(
+        &mut self,
+        library: &Library,
+        is_wanted: impl Fn(usize) -> bool,
+        take: impl Fn(&Found, &Session, &Source) -> Option<T> + Sync,
+    ) -> Vec<Option<T>> {
+        let wanted: Vec<usize> = (0..library.cards.len()).filter(|card| is_wanted(*card)).collect();
+        let files: Vec<&Found> = wanted.iter().map(|card| &library.cards[*card].found).collect();
+        let bar = self.read_bar();
+        bar.begin(files.len(), files.iter().map(|found| found.size).sum());
+        let (taken, problems) = library::take_each(&files, take, |bytes| bar.step(bytes));
+        drop(bar);
+        problems.into_iter().for_each(|problem| self.talk.skip(problem));
+        let mut all: Vec<Option<T>> = library.cards.iter().map(|_| None).collect();
+        for (card, taken) in wanted.into_iter().zip(taken) {
+            all[card] = taken;
+        }
+        all
+    }
+
+    fn notes_store_error(&mut self, error: Option<SyncError>) {
+        if let Some(error) = error {
+            self.talk.note(format!("The store is left out: {error}"));
+        }
+    }
+
+    /// The history of the Claude folders of this run.
+    pub fn history(&mut self) -> Result<History, CliError> {
+        Ok(History::new(self.roots()?, self.store()?, self.clock.time()))
+    }
+
+    fn read_bar(&self) -> ReadBar {
+        ReadBar { is_quiet: self.is_quiet(), bar: Mutex::new(None) }
+    }
+
+    /// The sessions of a snapshot; what it says of itself is noted.
+    fn take_snapshot(&mut self, mut snapshot: Snapshot) -> Library {
+        self.read.0 += snapshot.files_read;
+        self.read.1 += snapshot.bytes_read;
+        self.notes_archived(snapshot.archived_sessions);
+        self.notes_set_aside(snapshot.set_aside);
+        self.notes_store_error(snapshot.store_error);
+        for problem in std::mem::take(&mut snapshot.library.problems) {
+            self.talk.skip(problem);
+        }
+        for card in &snapshot.library.cards {
+            self.count_damaged(&card.diagnostics);
+        }
+        snapshot.library
+    }
+
+    /// What `take` finds in entries that are in the file of another session than their own.
+    pub fn strays<'l, T>(
+        &mut self,
+        library: &'l Library,
+        take: impl Fn(&Session, &Source) -> T,
+    ) -> Vec<Stray<'l, T>> {
+        let mut all = Vec::new();
+        for item in library.sessions.iter().filter(|item| !item.found_in.is_empty()) {
+            for (session, found) in self.or_skip(library.strays(item)).unwrap_or_default() {
+                let Some(source) = self.or_skip(found.open()) else { continue };
+                let file = found.path.display().to_string();
+                all.push(Stray { item, file, taken: take(&session, &source) });
+            }
+        }
+        all
     }
 
     /// The sessions of these files, joined.
@@ -129,7 +246,7 @@ impl Run {
             SessionName::Path(path) => lone(path, None),
             SessionName::Stdin => self.stdin(),
             _ => {
-                let (library, _) = self.library(|_, _, _| None::<()>)?;
+                let library = self.sessions()?;
                 let id = self.identify(name, &library)?;
                 known(library, id)
             }
@@ -162,14 +279,32 @@ impl Run {
     }
 
     /// The id of the session that a name stands for.
-    pub fn resolve(&self, name: &SessionName, library: &Library) -> Result<SessionId, CliError> {
-        let candidates: Vec<Candidate> =
-            library.sessions.iter().map(|item| candidate(library, item)).collect();
-        match name::resolve(Noun::Session, name, &candidates, &self.here()?)? {
-            Resolved::Session(candidate) => Ok(candidate.id.clone()),
-            Resolved::Path(path) => Ok(lone_id(path)),
-            Resolved::Stdin => Err(name::NameError::NoStdin.into()),
-        }
+    pub fn resolve(
+        &mut self,
+        name: &SessionName,
+        library: &Library,
+    ) -> Result<SessionId, CliError> {
+        // An id is that of a transcript, or it is said that only prompts are left.
+        let prompts_only = match name {
+            SessionName::Latest | SessionName::Here => self.prompts_only(library)?,
+            _ => Vec::new(),
+        };
+        let names = SessionNames::of(library, &prompts_only);
+        Ok(names.resolve(Noun::Session, name, &self.here()?)?)
+    }
+
+    /// The names of all sessions, and of some that only something beside a transcript names.
+    pub fn session_names(
+        &mut self,
+        others: impl IntoIterator<Item = SessionId>,
+    ) -> Result<SessionNames, CliError> {
+        let library = self.sessions()?;
+        Ok(SessionNames::of(&library, &self.prompts_only(&library)?).and(others))
+    }
+
+    /// The sessions of which only prompts are left, as `recount list` shows them.
+    pub fn prompts_only(&mut self, library: &Library) -> Result<Vec<SessionItem>, CliError> {
+        Ok(self.ghosts(library)?.iter().filter_map(report::list::ghost).collect())
     }
 
     /// Standard input, spooled: records are read by their place.
@@ -181,19 +316,6 @@ impl Run {
         spool().map_err(failed)?;
         lone(&path, Some(dir))
     }
-}
-
-/// Files in the order of their paths.
-fn in_order(mut files: Vec<Found>, kept: Vec<Found>) -> Vec<Found> {
-    if !kept.is_empty() {
-        files.extend(kept);
-        files.sort_by(|a, b| a.rel.as_os_str().cmp(b.rel.as_os_str()));
-    }
-    files
-}
-
-fn lone_id(path: &Path) -> SessionId {
-    SessionId::new(path.file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned()))
 }
 
 fn lone(path: &Path, spool: Option<TempDir>) -> Result<OpenSession, CliError> {
@@ -222,16 +344,4 @@ fn known(library: Library, id: SessionId) -> Result<OpenSession, CliError> {
     let (session, files) = library.read(item)?;
     let sources = files.iter().map(Found::open).collect::<Result<_, _>>()?;
     Ok(OpenSession { session, sources, known: Some((library, id)), _spool: None })
-}
-
-fn candidate(library: &Library, item: &SessionItem) -> Candidate {
-    let file = item.file.map(|f| &library.cards[f].found);
-    Candidate {
-        id: item.id.clone(),
-        path: file.map(|f| f.path.clone()).unwrap_or_default(),
-        modified: item.facts.last.or_else(|| file.and_then(|f| f.modified)),
-        cwd: item.facts.cwd.as_deref().map(RecordedPath::new),
-        slug: file.and_then(|f| f.kind.project_slug()).map(Into::into),
-        title: item.title.as_ref().map(|(title, _)| title.to_string()),
-    }
 }

@@ -13,15 +13,15 @@ use store::archive::{Access, Archive, FileRow, path_of};
 use store::catalog::{Catalog, SessionRow};
 use store::find::Finder;
 use store::folder::Store;
+use store::history::History;
 use store::sync::{self, SyncError};
 use transcript::id::{AgentId, SessionId};
 use transcript::layout::{FileKind, Problem, classify};
-use transcript::path::RecordedPath;
 use transcript::time::Time;
 
-use crate::commands::sync::{bring, bring_changed, now, real_roots};
+use crate::commands::sync::{bring, bring_changed, now};
 use crate::error::{CliError, StoreError};
-use crate::name::{self, Candidate, Noun, SessionName};
+use crate::name::{self, Noun, SessionName, SessionNames};
 use crate::run::Run;
 use crate::terminal::format::size;
 
@@ -31,6 +31,7 @@ pub struct Stored {
     pub archive: Archive,
     /// What the files say.
     pub catalog: Catalog,
+    store: Store,
 }
 
 /// Nobody waits longer than for so many bytes if there is an answer without them.
@@ -72,7 +73,7 @@ fn still<T: Send>(
     store: &Store,
     beside: impl FnOnce() -> T + Send,
 ) -> Result<(bool, T), CliError> {
-    let (roots, options) = (real_roots(run)?, options(run));
+    let (roots, options) = (run.real_roots()?, options(run));
     let (report, beside) = sync::still_beside(store, &roots, options, beside);
     Ok((report.is_some(), beside))
 }
@@ -109,8 +110,12 @@ impl Run {
         &mut self,
         ask: impl Fn(&Finder) -> Result<T, SyncError> + Sync,
     ) -> Result<T, CliError> {
-        let store = self.store()?;
-        let early = || ask(&Finder::open(&store).ok().flatten()?).ok();
+        let (store, roots) = (self.store()?, self.real_roots()?);
+        let open = || match Finder::open(&store)? {
+            Some(finder) => Ok(Some(finder.within(&roots)?)),
+            None => Ok::<_, SyncError>(None),
+        };
+        let early = || ask(&open().ok().flatten()?).ok();
         let (is_still, early) = still(self, &store, early)?;
         let update = if is_still { Update::Still } else { self.catch_up(&store)? };
         let is_still = matches!(update, Update::Still);
@@ -118,7 +123,7 @@ impl Run {
         if let Some(answer) = early.filter(|_| is_still) {
             return Ok(answer);
         }
-        let ask = || ask(&Finder::open(&store)?.ok_or(SyncError::Locked)?);
+        let ask = || ask(&open()?.ok_or(SyncError::Locked)?);
         match ask() {
             Err(error) if error.is_damage() && is_still => {
                 sync::forget(&store);
@@ -177,6 +182,15 @@ impl Run {
         command.spawn().map(drop).map_err(failed)
     }
 
+    /// The index of the store for the Claude folders of this run; `None` if there is none yet.
+    pub fn finder(&mut self) -> Result<Option<Finder>, CliError> {
+        let (store, roots) = (self.store()?, self.real_roots()?);
+        match Finder::open(&store)? {
+            Some(finder) => Ok(Some(finder.within(&roots)?)),
+            None => Ok(None),
+        }
+    }
+
     /// The archive of the store.
     pub fn archive(&mut self, access: Access) -> Result<Archive, CliError> {
         let store = self.filled_store()?;
@@ -201,23 +215,22 @@ impl Run {
         let archive = store.archive(Access::Read)?;
         let catalog = Catalog::read(store.folder())?;
         let catalog = catalog.ok_or_else(|| StoreError::NoCatalog(store.folder().into()))?;
-        Ok(Stored { archive, catalog })
+        Ok(Stored { archive, catalog, store })
     }
 }
 
 impl Stored {
     /// The session that a name stands for.
     pub fn resolve(&self, run: &Run, name: &SessionName) -> Result<SessionRow, CliError> {
-        let mut sessions = self.catalog.sessions()?;
-        let candidates: Vec<Candidate> = sessions.iter().map(candidate).collect();
-        let id = name::resolve_id(Noun::Session, name, &candidates, &run.here()?)?;
-        let at = sessions.iter().position(|session| session.id == id);
+        let snapshot = History::of_store(&self.store)?.unwrap_or_default();
+        let names = SessionNames::of(&snapshot.library, &[]);
+        let id = names.resolve(Noun::Session, name, &run.here()?)?;
         let unknown = || name::NameError::Unknown {
             noun: Noun::Session,
             name: id.to_string(),
             nearest: Vec::new(),
         };
-        Ok(sessions.swap_remove(at.ok_or_else(unknown)?))
+        Ok(self.catalog.session(&id)?.ok_or_else(unknown)?)
     }
 
     /// The files of all sessions: what their paths say is theirs, and what the catalog knows to
@@ -261,12 +274,4 @@ fn agent(kind: &FileKind) -> Option<(&str, &AgentId)> {
 fn stored(row: FileRow) -> StoredFile {
     let rel = path_of(&row.rel);
     StoredFile { kind: classify(&rel), rel, row }
-}
-
-fn candidate(session: &SessionRow) -> Candidate {
-    Candidate {
-        cwd: session.project.as_deref().map(RecordedPath::new),
-        title: session.title.clone(),
-        ..Candidate::new(session.id.clone(), PathBuf::new(), session.last)
-    }
 }

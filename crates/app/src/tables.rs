@@ -5,7 +5,7 @@
 //! the catalog, and only those are read whose stamp is another one now.
 
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -70,14 +70,15 @@ impl Run {
         let catalog = Catalog::read(store.folder())?;
         let catalog = catalog.ok_or_else(|| StoreError::NoCatalog(store.folder().into()))?;
         let (origin, prices) = (self.origin(), self.prices(None)?);
-        let from = from(&catalog, &origin, &prices)?;
+        let roots = self.real_roots()?;
+        let from = from(&catalog, &origin, &prices, &roots)?;
         let is_current = |state: &State| state.from == from;
         let before = Tables::read(store.folder()).map_err(StoreError::from)?;
         let before = before.map(|tables| tables.state()).transpose().map_err(StoreError::from)?;
         if before.as_ref().is_some_and(is_current) {
             return Ok(());
         }
-        match self.update_tables(store, &catalog, &origin, &prices, &from) {
+        match self.update_tables(store, &catalog, (&origin, &prices, &roots), &from) {
             // What is there can still be asked.
             Err(CliError::Store(StoreError::Tables(error)))
                 if before.is_some() && (error.is_busy() || error.is_read_only()) =>
@@ -94,11 +95,14 @@ impl Run {
         &mut self,
         store: &Store,
         catalog: &Catalog,
-        origin: &Origin,
-        prices: &Prices,
+        (origin, prices, roots): (&Origin, &Prices, &[PathBuf]),
         from: &str,
     ) -> Result<(), CliError> {
-        let rows = store.archive(Access::Read)?.files()?;
+        // The tables are those of the Claude folders that are asked about, and of no others.
+        let is_asked =
+            |row: &FileRow| roots.iter().any(|r| *r.as_os_str().as_encoded_bytes() == *row.home);
+        let mut rows = store.archive(Access::Read)?.files()?;
+        rows.retain(is_asked);
         let joined = sync::library(&homes(self)?, &rows, store, catalog)?;
         let rows: HashMap<i64, FileRow> = rows.into_iter().map(|row| (row.file.0, row)).collect();
         let (files, inputs) = kept_inputs(catalog, &rows)?;
@@ -158,9 +162,18 @@ fn host() -> Option<String> {
 }
 
 /// What the rows depend on, but for the program itself.
-fn from(catalog: &Catalog, origin: &Origin, prices: &Prices) -> Result<String, CliError> {
+fn from(
+    catalog: &Catalog,
+    origin: &Origin,
+    prices: &Prices,
+    roots: &[PathBuf],
+) -> Result<String, CliError> {
     let mut stamp = Stamp::new();
     stamp.add(prices.to_json().as_bytes());
+    for root in roots {
+        stamp.add(root.as_os_str().as_encoded_bytes());
+        stamp.add(&[0]);
+    }
     let prices: String = stamp.end().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
     let (edition, joined) = (catalog.edition()?, catalog.joined()?);
     let Origin { host, user } = origin;
@@ -213,7 +226,8 @@ impl Ground<'_> {
         let SessionItem { standing, title, facts, agents, .. } = item;
         // Writing to a digest does not fail.
         let _ = write!(stamp, "{standing:?} {title:?} {facts:?} {agents:?}");
-        let files = Maker::files(item);
+        let mut files = Maker::files(item);
+        files.extend(Maker::hosts(item));
         let (generations, bytes) = self.files(maker, &files, &mut stamp);
         let name = format!("session {}", item.id);
         Todo {

@@ -34,6 +34,7 @@ pub mod recall;
 pub mod reconcile;
 pub mod record;
 pub mod rename;
+pub mod request;
 pub mod restore;
 pub mod search;
 pub mod sql;

@@ -61,6 +61,7 @@ struct Change {
     added: u32,
     removed: u32,
     created: bool,
+    unknown: bool,
     state: String,
 }
 
@@ -140,7 +141,10 @@ pub fn file(run: &mut Run, path: &str) -> Result<Vec<Hit>, CliError> {
 
 impl Change {
     fn words(&self) -> String {
-        let lines = format!("+{} \u{2212}{}", self.added, self.removed);
+        let lines = match self.unknown {
+            true => "size unknown".into(),
+            false => format!("+{} \u{2212}{}", self.added, self.removed),
+        };
         let new = if self.created { ", created" } else { "" };
         let state =
             if self.state == "active" { String::new() } else { format!(", {}", self.state) };

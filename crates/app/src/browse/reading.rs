@@ -220,14 +220,14 @@ impl Reading {
 
     fn when(&self, session: &Session) -> String {
         let mut words: Vec<String> = Vec::new();
-        words.extend(session.cwd().map(safe::line));
+        words.extend(session.project().map(safe::line));
         words.extend(session.git_branch().filter(|b| !b.is_empty()).map(safe::line));
         words.extend(session.models().map(safe::line));
         words.extend(session.last_time().map(|time| self.clock.near(time)));
         if let (Some(first), Some(last)) = (session.first_time(), session.last_time()) {
             words.push(duration(last.since(first)));
         }
-        words.push(counted(session.turns().len(), "turn"));
+        words.push(counted(session.own_turns().count(), "turn"));
         words.push(counted(session.own_calls().count(), "call"));
         words.push(counted(session.errors().len(), "error"));
         words.join(" \u{b7} ")

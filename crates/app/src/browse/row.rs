@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use report::list::{Life, ListRow};
-use store::catalog::SessionRow;
 use transcript::library::Library;
 use transcript::time::Time;
 
@@ -65,19 +64,6 @@ impl Row {
                 row.project.clone(),
                 facts.git_branch.as_deref(),
             )
-        }
-    }
-
-    /// A session of the catalog.
-    pub fn of_catalog(row: SessionRow, path: Option<PathBuf>, clock: &Clock) -> Self {
-        Self {
-            when: when(row.last, clock),
-            first: row.first,
-            last: row.last,
-            turns: row.turns as usize,
-            errors: row.errors as usize,
-            path,
-            ..named(row.id.as_str(), row.title.as_deref(), row.project, row.branch.as_deref())
         }
     }
 

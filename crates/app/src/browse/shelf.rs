@@ -2,15 +2,11 @@
 //! something changes.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
 use std::sync::mpsc::Sender;
 
 use report::list::{self, ListFilter, ListOrder, Pulse};
-use store::archive::{Access, Archive, FileId};
-use store::catalog::{Catalog, SessionRow};
-use store::folder::Store;
 use transcript::layout::Found;
-use transcript::library::{self, Library, SessionItem, Standing};
+use transcript::library::{self, Library, SessionItem};
 
 use super::row::Row;
 use super::state::Msg;
@@ -31,13 +27,9 @@ const AT_ONCE_BYTES: u64 = 16 << 20;
 /// Tells the sessions until nobody listens any more.
 pub fn tell(desk: &Desk, say: &Sender<Msg>) {
     let mut run = desk.run();
-    let tell = |rows: Option<Vec<Row>>| match rows.filter(|rows| !rows.is_empty()) {
-        Some(rows) => say.send(Msg::Rows(rows, false)).is_ok(),
-        None => false,
-    };
-    let is_told = tell(stored_latest(&mut run)) && tell(stored(&mut run));
-    if !is_told {
-        tell(newest(&mut run));
+    if let Some(rows) = first_rows(&mut run).filter(|rows| !rows.is_empty()) {
+        // If nobody listens any more, that is noticed below.
+        let _ = say.send(Msg::Rows(rows, false));
     }
     // Before anything is read, so that nothing is missed meanwhile.
     let live = Live::new(desk.roots().to_vec());
@@ -57,39 +49,14 @@ pub fn tell(desk: &Desk, say: &Sender<Msg>) {
     }
 }
 
-/// The sessions of the store that were active last, if there is one.
-fn stored_latest(run: &mut Run) -> Option<Vec<Row>> {
-    let (archive, catalog) = open(run)?;
-    let path = |file| archive.file(FileId(file)).ok()?.filter(|row| !row.gone).map(|r| r.path());
-    Some(listed(catalog.latest(AT_ONCE).ok()?, path, &run.clock))
-}
-
-/// The sessions of the store, if there is one.
-fn stored(run: &mut Run) -> Option<Vec<Row>> {
-    let (archive, catalog) = open(run)?;
-    let files = archive.files().ok()?.into_iter().filter(|row| !row.gone);
-    let mut paths: HashMap<i64, PathBuf> = files.map(|row| (row.file.0, row.path())).collect();
-    Some(listed(catalog.sessions().ok()?, |file| paths.remove(&file), &run.clock))
-}
-
-fn open(run: &mut Run) -> Option<(Archive, Catalog)> {
-    let store = run.store().ok().filter(Store::exists)?;
-    let catalog = Catalog::read(store.folder()).ok()??;
-    Some((store.archive(Access::Read).ok()?, catalog))
-}
-
-fn listed(
-    sessions: Vec<SessionRow>,
-    mut path: impl FnMut(i64) -> Option<PathBuf>,
-    clock: &Clock,
-) -> Vec<Row> {
-    let whole = Standing::Whole.name();
-    let is_listed = |row: &SessionRow| row.standing == whole;
-    let row = |row: SessionRow| {
-        let path = row.file.and_then(&mut path);
-        Row::of_catalog(row, path, clock)
-    };
-    sessions.into_iter().filter(is_listed).map(row).collect()
+/// The sessions for the first screen: all of them if there is a store, which is a matter of
+/// milliseconds, else those of the newest files.
+fn first_rows(run: &mut Run) -> Option<Vec<Row>> {
+    if !run.store().ok()?.exists() {
+        return newest(run);
+    }
+    let library = run.sessions().ok()?;
+    Some(of_library(&library, &[], &Pulse::default(), &run.clock))
 }
 
 /// The sessions of the files that were written last.

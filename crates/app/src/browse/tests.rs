@@ -47,7 +47,8 @@ impl Talk {
     /// An entry below the one before, or below another.
     fn push(mut self, below: Option<usize>, kind: &str, content: Value) -> Self {
         let count = self.lines.len();
-        let parent = below.or(count.checked_sub(1)).map(|at| format!("u{at}"));
+        let id = self.id;
+        let parent = below.or(count.checked_sub(1)).map(|at| format!("{id}-u{at}"));
         let message = match kind {
             "user" => json!({"role": "user", "content": content}),
             _ => json!({
@@ -56,7 +57,7 @@ impl Talk {
             }),
         };
         self.lines.push(json!({
-            "parentUuid": parent, "uuid": format!("u{count}"), "sessionId": self.id, "type": kind,
+            "parentUuid": parent, "uuid": format!("{id}-u{count}"), "sessionId": id, "type": kind,
             "cwd": self.cwd, "gitBranch": "main", "version": "2.1.40", "isSidechain": false,
             "timestamp": format!("2026-04-20T14:00:{count:02}.000Z"),
             "message": message,

@@ -41,8 +41,9 @@ Examples:
   recount show small/projects/*/3f2a*.jsonl    to read it there
 
 Left out are images and documents in base64 (a note of their type and size stays), the whole
-file before each edit (the patch stays), and the text of a read where it also stands in the
-message. Everything else is the same, byte for byte. Copies are to be read and sent, not to be
+file before each edit (the patch stays), the text of a read where it also stands in the
+message, and Claude Code's own copies of the system prompt (`prompt_snapshot`; recorded requests
+stay, so that `recount request` still works). Everything else is the same, byte for byte. Copies are to be read and sent, not to be
 resumed: without its images the API takes a conversation no more. The source is never touched
 and no file is ever replaced.")]
 pub struct CleanArgs {
@@ -65,6 +66,10 @@ pub struct CleanArgs {
     /// Keep the text of reads
     #[arg(long)]
     keep_reads: bool,
+
+    /// Keep Claude Code's own copies of the system prompt
+    #[arg(long)]
+    keep_snapshots: bool,
 
     /// Only say what would be left out
     #[arg(long)]
@@ -91,7 +96,7 @@ pub struct Cleaned {
     /// Its bytes.
     pub all: Share,
     /// What was left out, in the order of [`BulkKind::ALL`].
-    pub bulk: [Share; 3],
+    pub bulk: [Share; 4],
 }
 
 impl Cleaned {
@@ -113,6 +118,7 @@ pub fn run(args: &CleanArgs, run: &mut Run) -> Result<Answer, CliError> {
         base64: !args.keep_base64,
         original_file: !args.keep_original_file,
         reads: !args.keep_reads,
+        snapshots: !args.keep_snapshots,
     };
     let items = items(run, &args.sessions)?;
     let to = args.to.as_deref().filter(|_| !args.dry_run);
@@ -143,7 +149,7 @@ fn items(run: &mut Run, names: &[SessionName]) -> Result<Vec<Item>, CliError> {
     let is_path = |name: &SessionName| matches!(name, SessionName::Path(_));
     let library = match names.iter().all(is_path) {
         true => Library::default(),
-        false => run.library(|_, _, _| None::<()>)?.0,
+        false => run.sessions()?,
     };
     // What is damaged is copied as it is.
     run.shows_damage();
@@ -306,7 +312,7 @@ fn json(
     to: Option<&Path>,
 ) -> Result<(), CliError> {
     for (item, cleaned) in items.iter().zip(cleaned) {
-        let [base64, original_file, reads] = cleaned.bulk;
+        let [base64, original_file, reads, snapshots] = cleaned.bulk;
         run.out.json(&CleanedFile {
             session: &item.session,
             kind: item.found.kind.name(),
@@ -320,6 +326,8 @@ fn json(
             original_file_bytes: original_file.bytes,
             read_items: reads.items,
             read_bytes: reads.bytes,
+            snapshot_items: snapshots.items,
+            snapshot_bytes: snapshots.bytes,
         })?;
     }
     Ok(())
@@ -377,6 +385,7 @@ fn words(kind: BulkKind) -> &'static str {
         BulkKind::Base64 => "base64",
         BulkKind::OriginalFile => "files before edits",
         BulkKind::Read => "double reads",
+        BulkKind::Snapshot => "prompt snapshots",
     }
 }
 

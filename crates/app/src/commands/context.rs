@@ -2,13 +2,16 @@
 //!
 //! Since the last compaction, on the branch where the talk stands: the summary, what the
 //! compaction kept, and all that was said since. Claude Code's own notes are not sent to the
-//! model and not shown.
+//! model and not shown. Where the client recorded its requests, the last one decides what is in
+//! the context; the answer says which way it was made.
 
 use std::io;
 
 use report::record::{Body, Detail, Opened, Outcome, Part, Record};
+use report::request::{self, RecordedContext};
 use report::show::{self, Tokens};
 use report::tree;
+use transcript::request::RequestLog;
 use transcript::session::{Role, Session};
 
 use super::show::page::{Fold, Look, Page};
@@ -17,9 +20,10 @@ use crate::error::{Answer, CliError};
 use crate::name::SessionName;
 use crate::run::Run;
 use crate::sessions::OpenSession;
-use crate::terminal::format::count;
+use crate::terminal::format::{count, counted};
 use crate::terminal::safe;
 use crate::terminal::style::{self, paint};
+use crate::wire;
 use report::show::entries;
 
 /// What is in the model's context now: since the last compaction, on the active branch.
@@ -47,8 +51,15 @@ pub fn run(args: &ContextArgs, run: &mut Run) -> Result<Answer, CliError> {
         .into_iter()
         .filter(|&node| show::is_sent(open.session.nodes()[node].role))
         .collect();
+    let log = RequestLog::of_source(&open.sources[0])?;
+    let recorded = request::recorded_context(&log, &open.sources[0], &opened, &nodes)?;
+    let nodes = recorded.as_ref().map_or(nodes, |recorded| recorded.nodes.clone());
+    let made = wire::request::Context::new(open.name(), recorded.as_ref(), nodes.len());
     let head = match run.json {
-        true => None,
+        true => {
+            run.out.json(&made)?;
+            None
+        }
         false => Some(Head::of(&opened, &nodes)?),
     };
     let look = Look {
@@ -63,7 +74,7 @@ pub fn run(args: &ContextArgs, run: &mut Run) -> Result<Answer, CliError> {
     let mut page = Page::new(out, clock, look);
     page.cwd = open.session.cwd().map(str::to_owned);
     if let Some(head) = head {
-        head.print(&mut page, &open)?;
+        head.print(&mut page, &open, recorded.as_ref())?;
     }
     let stage = Stage { opened: &opened, sources: &open.sources, agent: None, is_tail: false };
     let mut viewer = Viewer::new(page, talk, json, None, Some(open.name()));
@@ -110,8 +121,14 @@ impl Head {
         Ok(head)
     }
 
-    fn print(&self, page: &mut Page<'_>, open: &OpenSession) -> io::Result<()> {
+    fn print(
+        &self,
+        page: &mut Page<'_>,
+        open: &OpenSession,
+        recorded: Option<&RecordedContext>,
+    ) -> io::Result<()> {
         page.line(&paint(style::NAME, &safe::line(&open.name())))?;
+        page.line(&made_words(recorded))?;
         let characters = count(self.characters as u64);
         let of = open.session.segments().len();
         page.line(&format!(
@@ -137,6 +154,18 @@ impl Head {
         }
         page.line("")
     }
+}
+
+fn made_words(recorded: Option<&RecordedContext>) -> String {
+    let Some(RecordedContext { request, after, .. }) = recorded else {
+        return "rebuilt from the transcript".into();
+    };
+    let verified = if request.is_verified == Some(true) { ", verified" } else { "" };
+    format!(
+        "from the recorded request ({}{verified}) and {} after it; `recount request` shows it whole",
+        counted(request.messages.len(), "message"),
+        entries(*after),
+    )
 }
 
 fn tokens_line(tokens: &Tokens) -> String {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use report::doctor::Findings;
-use transcript::layout::{FileKind, Found, Problem};
+use transcript::layout::{self, FileKind, Found, Place, Problem};
 use transcript::side::index;
 
 use crate::error::{Answer, CliError};
@@ -16,8 +16,8 @@ use crate::terminal::style::{self, paint};
 use crate::wire;
 use crate::wire::doctor::Finding;
 
-/// Drift and damage: unknown names by version, damaged lines, missing parents, entries in the
-/// wrong file, stale indexes, and what Claude Code deletes next.
+/// Report drift and damage: unknown names by version, damaged lines, missing parents, entries in
+/// the wrong file, stale indexes, and what Claude Code deletes next.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -116,7 +116,41 @@ fn inspect(run: &mut Run, homes: &[Home]) -> Vec<Finding> {
         }));
         all.add(findings);
     }
+    all.add(beside(run, homes));
     summed(all, read, damage)
+}
+
+/// Names in the files beside the transcripts, and of the folders themselves.
+fn beside(run: &mut Run, homes: &[Home]) -> Findings {
+    let mut all = Findings::default();
+    let is_home = |home: &Home| matches!(layout::place(&home.root), Ok(Place::Home));
+    for home in homes.iter().filter(|home| is_home(home)) {
+        // Folders that are not known are not entered, so their files are not among the home's.
+        let entries = std::fs::read_dir(&home.root).into_iter().flatten().flatten();
+        for entry in entries {
+            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            all.top(&entry.file_name().to_string_lossy(), is_folder);
+        }
+    }
+    let files = homes.iter().flat_map(|home| {
+        let is_home = is_home(home);
+        home.files.iter().map(move |found| (is_home, found))
+    });
+    for (is_home, found) in files {
+        if is_home {
+            let parts: Vec<_> = found.rel.iter().map(|part| part.to_string_lossy()).collect();
+            all.path(&parts.join("/"));
+        }
+        let look: fn(&[u8]) -> Findings = match found.kind {
+            FileKind::AgentMeta { .. } => Findings::of_agent_meta,
+            FileKind::Registry { .. } => Findings::of_registry,
+            _ => continue,
+        };
+        if let Some(bytes) = run.or_skip(read::whole_of(found)) {
+            all.add(look(&bytes));
+        }
+    }
+    all
 }
 
 fn summed(all: Findings, files: usize, damage: Vec<Finding>) -> Vec<Finding> {

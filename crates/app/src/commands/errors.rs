@@ -14,6 +14,7 @@ use crate::commands::short;
 use crate::error::{Answer, CliError};
 use crate::name::SessionName;
 use crate::run::Run;
+use crate::sessions::Stray;
 use crate::terminal::format::{count, counted};
 use crate::terminal::safe;
 use crate::terminal::style::{self, paint};
@@ -138,8 +139,20 @@ pub fn joined(
         let items = errors::errors(session, source, fixes);
         (!matches!(&items, Ok(items) if items.is_empty())).then_some(items)
     };
-    let (library, taken) = run.library(take)?;
-    let only = name.map(|name| run.resolve(name, &library)).transpose()?;
+    let (library, taken, only) = match name {
+        None => {
+            let (library, taken) = run.library(take)?;
+            (library, taken, None)
+        }
+        Some(name) => {
+            let library = run.sessions()?;
+            let only = run.resolve(name, &library)?;
+            let is_its = |card: usize| library.cards[card].id.as_ref() == Some(&only);
+            let taken = run.take_from(&library, is_its, take);
+            (library, taken, Some(only))
+        }
+    };
+    let strays = run.strays(&library, |session, source| errors::errors(session, source, fixes));
     let (mut all, mut seen) = (Vec::new(), HashSet::new());
     for (card, taken) in taken.into_iter().enumerate() {
         let Some(taken) = taken else { continue };
@@ -158,6 +171,18 @@ pub fn joined(
         all.extend(
             items.into_iter().filter(|item| counts(item)).map(|item| placed(&library, card, item)),
         );
+    }
+    for Stray { item, file, taken } in strays {
+        let is_asked = |cwd: &Option<Box<str>>| {
+            project.is_none_or(|p| cwd.as_deref().is_some_and(|cwd| p.matches(cwd)))
+        };
+        let Some(items) = run.or_skip(taken) else { continue };
+        if only.as_ref().is_none_or(|only| *only == item.id) && is_asked(&item.facts.cwd) {
+            let session = Some(item.id.to_string());
+            let placed =
+                |item| Placed { session: session.clone(), agent: None, file: file.clone(), item };
+            all.extend(items.into_iter().map(placed));
+        }
     }
     Ok(all)
 }

@@ -100,10 +100,6 @@ pub struct ExportArgs {
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
 
-    /// With subagents; they are in every export unless left out
-    #[arg(long, conflicts_with = "no_subagents")]
-    include_subagents: bool,
-
     /// Without subagents
     #[arg(long)]
     no_subagents: bool,
@@ -227,7 +223,7 @@ pub fn run(args: &ExportArgs, run: &mut Run) -> Result<Answer, CliError> {
     let is_path = |name: &SessionName| matches!(name, SessionName::Path(_) | SessionName::Stdin);
     let library = match !args.is_list() && args.sessions.iter().all(is_path) {
         true => Library::default(),
-        false => run.library(|_, _, _| None::<()>)?.0,
+        false => run.sessions()?,
     };
     let jobs = jobs(args, run, &library)?;
     if jobs.is_empty() {
@@ -317,6 +313,7 @@ fn used(ledger: &Ledger) -> HashMap<String, Used> {
         if response.agent.is_none() && !response.is_advisor {
             of.context.push(response.tokens.prompt() as f64);
         }
+        of.totals.is_understated = ledger.understated.contains(&response.session);
     }
     used
 }

@@ -21,6 +21,7 @@ use super::short;
 use crate::error::{Answer, CliError};
 use crate::name::{self, NameError, Noun, SessionName};
 use crate::run::Run;
+use crate::sessions::Stray;
 use crate::terminal::format::{count, counted, size};
 use crate::terminal::safe;
 use crate::terminal::style::{self, paint};
@@ -168,7 +169,7 @@ impl All {
     /// be named, too.
     fn session(
         &self,
-        run: &Run,
+        run: &mut Run,
         name: Option<&SessionName>,
     ) -> Result<Option<SessionId>, CliError> {
         let Some(name) = name else { return Ok(None) };
@@ -191,7 +192,7 @@ impl All {
     /// What the file was after an entry: its path, its content, and what that stands on.
     pub fn after(
         &self,
-        run: &Run,
+        run: &mut Run,
         (session, agent): (&str, Option<&str>),
         entry: u32,
     ) -> Result<(String, Vec<u8>, String), CliError> {
@@ -221,15 +222,17 @@ fn owner(card: &Card) -> Option<(SessionId, Option<AgentId>)> {
 
 /// Changes that stand in another session's file.
 fn strays(run: &mut Run, library: &Library, given: &str) -> Vec<ChangeRow> {
-    let mut changes = Vec::new();
-    for item in library.sessions.iter().filter(|item| !item.found_in.is_empty()) {
-        let Some((session, files)) = run.or_skip(library.read(item)) else { continue };
-        for event in file::events(&session, given).into_iter().filter(|e| e.result.source > 0) {
-            let file = files[usize::from(event.result.source)].path.clone();
-            changes.push(ChangeRow { event, session: item.id.clone(), agent: None, file });
-        }
-    }
-    changes
+    let strays = run.strays(library, |session, _| file::events(session, given));
+    let rows = |Stray { item, file, taken }: Stray<'_, Vec<file::FileEvent>>| {
+        let row = move |event| ChangeRow {
+            event,
+            session: item.id.clone(),
+            agent: None,
+            file: file.clone().into(),
+        };
+        taken.into_iter().map(row).collect::<Vec<_>>()
+    };
+    strays.into_iter().flat_map(rows).collect()
 }
 
 /// The backups that are there.
@@ -356,13 +359,17 @@ fn change_table(run: &Run, all: &All, log: &FileLog) -> Table {
     for row in &log.changes {
         let event = &row.event;
         let about = if event.estimated { "~" } else { "" };
+        let lines = |sign: &str, number: u32| match event.unknown {
+            true => "?".into(),
+            false => format!("{about}{sign}{}", count(number.into())),
+        };
         table.push([
             time_cell(run, event.time),
             session_cell(&row.session),
             event.number.to_string().into(),
             event.tool.as_str().into(),
-            Cell::new(style::GOOD, &format!("{about}+{}", count(event.added.into()))),
-            Cell::new(style::BAD, &format!("{about}-{}", count(event.removed.into()))),
+            Cell::new(style::GOOD, &lines("+", event.added)),
+            Cell::new(style::BAD, &lines("-", event.removed)),
             note(row),
             all.title(&row.session).unwrap_or("-").into(),
         ]);
@@ -383,6 +390,8 @@ fn note(row: &ChangeRow) -> Cell {
     let is_left = row.event.state == State::Abandoned;
     let notes: Vec<String> = [
         row.event.created.then(|| "created".into()),
+        row.event.deleted.then(|| "deleted".into()),
+        row.event.unknown.then(|| "size unknown".into()),
         is_left.then(|| "abandoned".into()),
         row.agent.as_ref().map(|agent| format!("by subagent {}", short(agent.as_str()))),
     ]

@@ -14,7 +14,7 @@ use transcript::time::Time;
 use super::short;
 use crate::args::Scope;
 use crate::error::{Answer, CliError};
-use crate::name::{self, Candidate, Noun, SessionName};
+use crate::name::{Noun, SessionName};
 use crate::read::{self, Input};
 use crate::run::{Home, Run};
 use crate::terminal::format::{count, counted, duration};
@@ -92,26 +92,18 @@ fn read_home(run: &mut Run, home: &Home) -> Vec<Prompt> {
     prompts
 }
 
-fn filter(args: &HistoryArgs, run: &Run, history: &[Typed]) -> Result<Filter, CliError> {
+fn filter(args: &HistoryArgs, run: &mut Run, history: &[Typed]) -> Result<Filter, CliError> {
     let project = args.scope.project(run)?;
     let session = match &args.session {
         Some(name) => {
-            Some(name::resolve_id(Noun::Session, name, &candidates(history), &run.here()?)?)
+            let ids = history.iter().filter_map(|typed| typed.prompt.session.clone());
+            let names = run.session_names(ids.collect::<Vec<_>>())?;
+            Some(names.resolve(Noun::Session, name, &run.here()?)?)
         }
         None => None,
     };
     let period = args.scope.period(run);
     Ok(Filter { project, session, period, limit: args.limit })
-}
-
-/// The sessions that the history names.
-fn candidates(history: &[Typed]) -> Vec<Candidate> {
-    let candidate = |Typed { prompt, .. }: &Typed| {
-        let id = prompt.session.clone()?;
-        let cwd = prompt.project.clone();
-        Some(Candidate { cwd, ..Candidate::new(id, "history.jsonl".into(), prompt.time) })
-    };
-    history.iter().filter_map(candidate).collect()
 }
 
 fn table(run: &Run, found: &[&Typed]) -> Vec<String> {

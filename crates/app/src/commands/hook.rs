@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::error::{Answer, CliError};
-use crate::hook;
+use crate::hook::{self, HookAnswer};
 use crate::run::{Folders, Run};
 
 /// What Claude Code asks at moments of a session: answers a hook, quietly.
@@ -22,7 +22,8 @@ is to know, if there is anything. It always ends with 0, and never waits for the
 
   SessionStart       what the last session of this folder left to do; after a compaction what was
                      being done, what is still to do, what was decided
-  UserPromptSubmit   evidence from earlier sessions, if it is surely about the prompt
+  UserPromptSubmit   evidence from earlier sessions: where an error or a name of the prompt stands
+                     to the letter, else what is surely about it
   PreToolUse         which sessions changed the file before
   SubagentStart      what the person asked for
   PreCompact, SessionEnd   nothing is said; what is new is kept, in the background
@@ -50,13 +51,20 @@ pub fn run(args: &HookArgs, run: &mut Run) -> Result<Answer, CliError> {
     if let Ok(folders) = run.folders()
         && let Some(answer) = answer_within(Duration::from_millis(args.wait), &args.event, folders)
     {
-        // Whoever does not read it does not want it.
-        let _ = std::io::stdout().write_all(format!("{answer}\n").as_bytes());
+        let output = json!({"hookSpecificOutput":
+            {"hookEventName": args.event, "additionalContext": answer.context}});
+        let mut stdout = std::io::stdout();
+        let printed =
+            stdout.write_all(format!("{output}\n").as_bytes()).and_then(|()| stdout.flush());
+        // A client that has not read the answer may be given the same evidence again.
+        if let (Ok(()), Some(given)) = (printed, answer.given) {
+            let _ = given.record();
+        }
     }
     Ok(Answer::Found)
 }
 
-fn answer_within(most: Duration, event: &str, folders: Folders) -> Option<Value> {
+fn answer_within(most: Duration, event: &str, folders: Folders) -> Option<HookAnswer> {
     let (done, answer) = mpsc::channel();
     let name = event.to_owned();
     // What goes wrong in there is nobody's business: there is no answer then.
@@ -65,9 +73,8 @@ fn answer_within(most: Duration, event: &str, folders: Folders) -> Option<Value>
         let mut text = Vec::new();
         let input = std::io::stdin().take(MOST).read_to_end(&mut text).ok();
         let input = input.and_then(|_| serde_json::from_slice::<Value>(&text).ok());
-        let said = input.and_then(|input| hook::answer(&name, &input, &mut folders.run()));
+        let said = input.and_then(|input| hook::answer(&name, &input, most, &mut folders.run()));
         let _ = done.send(said);
     });
-    let context = answer.recv_timeout(most).ok()??;
-    Some(json!({"hookSpecificOutput": {"hookEventName": event, "additionalContext": context}}))
+    answer.recv_timeout(most).ok()?
 }

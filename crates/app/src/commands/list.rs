@@ -6,12 +6,11 @@ use clap::ValueEnum;
 use report::list::{self, Life, List, ListFilter, ListOrder, ListRow, ProjectRow, Pulse};
 use transcript::layout::{self, FileKind};
 use transcript::library::Standing;
-use transcript::side::registry;
 
 use crate::commands::note::Notes;
 use crate::commands::short;
 use crate::error::{Answer, CliError};
-use crate::read;
+use crate::process::{is_running, read_registry};
 use crate::run::Run;
 use crate::terminal::format::{count, counted, duration, last_part, size};
 use crate::terminal::style;
@@ -29,7 +28,8 @@ Examples:
   recount list --since 7d --sort size   the largest of the last week
   recount list --json --all             everything, copies and stubs too
 
-STATE is live (a running process has it, or it was written just now), ended, or
+STATE is live (a running client has it; for older versions, which keep no registry of clients:
+it was written within the last two minutes), ended, or
 interrupted (the last turn was not answered), or ghost (only what was typed is left, in the
 history). CALLS and ERRORS count subagents too.")]
 pub struct ListArgs {
@@ -97,7 +97,7 @@ impl From<Sort> for ListOrder {
 /// Prints the list.
 pub fn run(args: &ListArgs, run: &mut Run) -> Result<Answer, CliError> {
     let pulse = pulse(run)?;
-    let (library, _) = run.library(|_, _, _| None::<()>)?;
+    let library = run.sessions()?;
     let filter = ListFilter {
         project: run.project(args.project.as_deref())?,
         branch: args.branch.clone(),
@@ -105,7 +105,7 @@ pub fn run(args: &ListArgs, run: &mut Run) -> Result<Answer, CliError> {
         errors: args.errors,
         all: args.all,
     };
-    let ghosts: Vec<_> = run.ghosts(&library)?.iter().filter_map(list::ghost).collect();
+    let ghosts = run.prompts_only(&library)?;
     let list = list::list(&library, &ghosts, &pulse, &filter, args.sort.into());
     let most = args.limit.unwrap_or(usize::MAX);
     if args.projects {
@@ -132,21 +132,16 @@ pub fn pulse(run: &mut Run) -> Result<Pulse, CliError> {
 
 /// Adds what the registry of one Claude folder says.
 pub fn feel(run: &mut Run, root: &Path, pulse: &mut Pulse) {
+    if root.join("sessions").is_dir() {
+        pulse.registries.push(root.to_path_buf());
+    }
     let walk = layout::walk_registry(root);
     for found in walk.files.iter().filter(|f| matches!(f.kind, FileKind::Registry { .. })) {
-        pulse.has_registry = true;
-        let Some(bytes) = run.or_skip(read::whole(&found.path)) else { continue };
-        let (running, _) = registry::parse(&bytes);
-        if running.pid.is_none_or(is_running) {
+        let Some(running) = run.or_skip(read_registry(&found.path)) else { continue };
+        if is_running(&running) {
             pulse.running.push(running);
         }
     }
-}
-
-/// Whether a process of this computer has the number. Where that can't be seen, it is believed.
-fn is_running(pid: u64) -> bool {
-    let processes = std::path::Path::new("/proc/self");
-    !processes.exists() || std::path::Path::new(&format!("/proc/{pid}")).exists()
 }
 
 fn print_sessions(run: &mut Run, rows: &[ListRow<'_>], notes: &Notes) -> Result<(), CliError> {

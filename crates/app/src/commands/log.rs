@@ -11,7 +11,7 @@ use transcript::layout::{FileKind, Found};
 use transcript::side::debug::{self, DebugLine};
 
 use crate::error::{Answer, CliError};
-use crate::name::{self, Candidate, Noun, Resolved, SessionName};
+use crate::name::{NameError, Noun, SessionName};
 use crate::read::{self, Input};
 use crate::run::{Home, Run};
 use crate::terminal::format::size;
@@ -62,15 +62,16 @@ pub fn run(args: &LogArgs, run: &mut Run) -> Result<Answer, CliError> {
         Some(SessionName::Stdin) => show(run, &filter, Input::Stdin),
         Some(name) => {
             let homes = run.homes()?;
-            let candidates = candidates(&homes);
-            match name::resolve(Noun::Log, name, &candidates, &run.here()?)? {
-                Resolved::Session(candidate) => {
-                    let log = logs(&homes).find(|found| found.path == candidate.path);
-                    show(run, &filter, log.map_or(Input::Path(&candidate.path), Input::Found))
-                }
-                Resolved::Path(path) => show(run, &filter, Input::Path(path)),
-                Resolved::Stdin => show(run, &filter, Input::Stdin),
-            }
+            let ids = logs(&homes).filter_map(|found| found.kind.session().cloned());
+            let names = run.session_names(ids.collect::<Vec<_>>())?;
+            let id = names.resolve(Noun::Log, name, &run.here()?)?;
+            let log = logs(&homes).find(|found| found.kind.session() == Some(&id));
+            let missing = || NameError::Unknown {
+                noun: Noun::Log,
+                name: id.to_string(),
+                nearest: Vec::new(),
+            };
+            show(run, &filter, Input::Found(log.ok_or_else(missing)?))
         }
     }
 }
@@ -78,16 +79,6 @@ pub fn run(args: &LogArgs, run: &mut Run) -> Result<Answer, CliError> {
 fn logs(homes: &[Home]) -> impl Iterator<Item = &Found> {
     let is_log = |found: &&Found| matches!(found.kind, FileKind::Debug { .. });
     homes.iter().flat_map(|home| &home.files).filter(is_log)
-}
-
-fn candidates(homes: &[Home]) -> Vec<Candidate> {
-    let candidate = |found: &Found| {
-        let id = found.kind.session()?.clone();
-        Some(Candidate::new(id, found.path.clone(), found.modified))
-    };
-    let mut all: Vec<Candidate> = logs(homes).filter_map(candidate).collect();
-    name::place(&mut all, homes.iter().flat_map(|home| &home.files));
-    all
 }
 
 fn list(run: &mut Run) -> Result<Answer, CliError> {

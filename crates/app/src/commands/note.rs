@@ -93,7 +93,7 @@ pub fn run(args: &NoteArgs, run: &mut Run) -> Result<Answer, CliError> {
     }
     let session = match &args.place {
         Some(place) => {
-            let (library, _) = run.library(|_, _, _| None::<()>)?;
+            let library = run.sessions()?;
             Some((run.identify(&place.session, &library)?, place.entry))
         }
         None => None,

@@ -61,7 +61,8 @@ pub struct RecallArgs {
 /// Prints what is known about a question.
 pub fn run(args: &RecallArgs, run: &mut Run) -> Result<Answer, CliError> {
     let only = filters(args.scope.project(run)?.as_ref(), args.scope.period(run));
-    let query = find::question(&args.question.join(" "), only);
+    let mut query = find::question(&args.question.join(" "), only);
+    run.leave_out_asking(&mut query);
     let room = Room { characters: args.budget, turns: TURNS };
     let by = args.semantic.into();
     let recalled =

@@ -2,7 +2,7 @@
 
 use report::related::{self, Related};
 use store::catalog::SessionRow;
-use store::find::{Alike, Finder};
+use store::find::Alike;
 use transcript::id::SessionId;
 
 use super::short;
@@ -72,8 +72,7 @@ pub fn run(args: &RelatedArgs, run: &mut Run) -> Result<Answer, CliError> {
 
 /// What the index says; nothing if it has not been made yet.
 fn alike(run: &mut Run, session: &SessionId) -> Result<Vec<Alike>, CliError> {
-    let store = run.store()?;
-    match Finder::open(&store)? {
+    match run.finder()? {
         Some(finder) => Ok(finder.alike(session)?),
         None => Ok(Vec::new()),
     }

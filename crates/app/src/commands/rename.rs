@@ -122,7 +122,7 @@ fn stamp(
 
 /// The file of a session that nobody writes to.
 fn transcript(run: &mut Run, name: &SessionName) -> Result<(SessionId, PathBuf), CliError> {
-    let (library, _) = run.library(|_, _, _| None::<()>)?;
+    let library = run.sessions()?;
     let id = run.identify(name, &library)?;
     let pulse = pulse(run)?;
     let item = library.session(id.as_str());

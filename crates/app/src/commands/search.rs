@@ -121,7 +121,8 @@ pub fn run(args: &SearchArgs, run: &mut Run) -> Result<Answer, CliError> {
         let query = Query::filters(&text, &dates).map_err(wrong)?;
         return scan(args, pattern, &query, run);
     }
-    let query = Query::parse(&text, &dates).map_err(wrong)?;
+    let mut query = Query::parse(&text, &dates).map_err(wrong)?;
+    run.leave_out_asking(&mut query);
     let by = args.semantic.into();
     let options = Options { limit: args.limit, offset: args.offset, by, ..Options::default() };
     let found = run.ask(|finder| {
@@ -146,8 +147,8 @@ fn scan(
 ) -> Result<Answer, CliError> {
     let wrong = |error| StoreError::Pattern(pattern.to_owned(), error);
     let pattern = Pattern::new(pattern).map_err(wrong)?;
-    let store = run.current_store()?;
-    let finder = Finder::open(&store)?.ok_or(SyncError::Locked)?;
+    run.current_store()?;
+    let finder = run.finder()?.ok_or(SyncError::Locked)?;
     let page = Page { limit: args.limit, offset: args.offset };
     let bar = Bar { quiet: run.is_quiet(), progress: Mutex::new(None) };
     let Scanned { hits, turns } = finder.scan(&pattern, query, page, SNIPPET, &bar)?;

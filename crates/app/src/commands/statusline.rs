@@ -8,7 +8,7 @@ use std::path::Path;
 
 use report::price::Prices;
 use report::usage::block;
-use report::usage::{self, Filter, Input, Ledger};
+use report::usage::{self, Filter, Input, Ledger, Response};
 use serde_json::Value;
 use store::archive::path_of;
 use store::catalog::Catalog;
@@ -55,11 +55,11 @@ pub fn run(_: &StatuslineArgs, run: &mut Run) -> Result<Answer, CliError> {
     let name = model["display_name"].as_str().or(model["id"].as_str());
     parts.extend(name.map(safe::line));
     let counted = Counted::new(run, &status);
+    let session = status["session_id"].as_str().unwrap_or_default();
     let left = status["context_window"]["remaining_percentage"].as_f64();
-    let left = left.or_else(|| counted.as_ref()?.context_left(model["id"].as_str()?));
+    let left = left.or_else(|| counted.as_ref()?.context_left(session, &status));
     parts.extend(left.map(|percent| format!("{percent:.0}% left")));
     let claimed = status["cost"]["total_cost_usd"].as_f64().map(|usd| (usd * 1e6).round() as u64);
-    let session = status["session_id"].as_str().unwrap_or_default();
     let own = counted.as_ref().and_then(|counted| counted.session(session));
     parts.extend(own.or(claimed).map(|cost| format!("session {}", dollars(cost))));
     if let Some(counted) = counted.filter(|counted| counted.has_store) {
@@ -120,16 +120,28 @@ impl Counted {
         usage::total(&self.ledger, &filter).cost
     }
 
-    /// How much of the window the last prompt left, in percent.
-    fn context_left(&self, model: &str) -> Option<f64> {
-        let last = self.ledger.responses.iter().rev().find(|response| response.agent.is_none())?;
-        let (known, _) = Prices::built_in().find(model)?;
-        // What is sold as the longer window says so in its name.
-        let usual = if model.ends_with("[1m]") { 1_000_000 } else { 200_000 };
-        let window = known.context_window.unwrap_or(usual).min(usual) as f64;
+    /// How much of the context window the last request of this session left, in percent; `None`
+    /// before its first answer.
+    fn context_left(&self, session: &str, status: &Value) -> Option<f64> {
+        let is_its = |response: &&Response| {
+            response.agent.is_none()
+                && !response.is_advisor
+                && self.ledger.name(response.session) == session
+        };
+        let last = self.ledger.responses.iter().rev().find(is_its)?;
+        let window = status["context_window"]["context_window_size"].as_f64();
+        let window = window.or_else(|| usual_window(status["model"]["id"].as_str()?))?;
         let used = (last.tokens.prompt() + last.tokens.output) as f64;
-        Some(((window - used) / window * 100.0).clamp(0.0, 100.0))
+        (window > 0.0).then(|| ((window - used) / window * 100.0).clamp(0.0, 100.0))
     }
+}
+
+/// The window of a model, for versions that do not say it.
+fn usual_window(model: &str) -> Option<f64> {
+    let (known, _) = Prices::built_in().find(model)?;
+    // Models with the longer context window have it in their name.
+    let usual = if model.ends_with("[1m]") { 1_000_000 } else { 200_000 };
+    Some(known.context_window.unwrap_or(usual).min(usual) as f64)
 }
 
 /// The claims of sessions that were active lately, with how much of each file they are from.

@@ -280,6 +280,7 @@ fn overall(run: &mut Run, report: &Report) -> Result<(), CliError> {
         ("without base64", total.without(&[BulkKind::Base64])),
         ("without files before edits", total.without(&[BulkKind::OriginalFile])),
         ("without double reads", total.without(&[BulkKind::Read])),
+        ("without prompt snapshots", total.without(&[BulkKind::Snapshot])),
         ("a clean copy, without all of these", total.all.clean),
     ];
     for (name, bytes) in rows {
@@ -331,21 +332,23 @@ fn buckets(run: &mut Run, report: &Report) -> Result<(), CliError> {
 }
 
 /// The columns of sessions and projects between their names.
-const FIGURES: [Column; 5] = [
+const FIGURES: [Column; 6] = [
     Column::Right("BYTES"),
     Column::Right("CLEAN"),
     Column::Right("BASE64"),
     Column::Right("ORIGINALS"),
     Column::Right("READS"),
+    Column::Right("SNAPSHOTS"),
 ];
 
-fn figures(storage: &Storage) -> [Cell; 5] {
+fn figures(storage: &Storage) -> [Cell; 6] {
     let part = |kind| match storage.of(kind).bytes {
         0 => Cell::from(""),
         bytes => Cell::new(style::DIM, &size(bytes)),
     };
-    let [base64, originals, reads] = BulkKind::ALL.map(part);
-    [size(storage.all.bytes).into(), size(storage.all.clean).into(), base64, originals, reads]
+    let [base64, originals, reads, snapshots] = BulkKind::ALL.map(part);
+    let (all, clean) = (size(storage.all.bytes).into(), size(storage.all.clean).into());
+    [all, clean, base64, originals, reads, snapshots]
 }
 
 fn sessions(run: &mut Run, report: &Report, most: usize) -> Result<(), CliError> {
@@ -358,8 +361,13 @@ fn sessions(run: &mut Run, report: &Report, most: usize) -> Result<(), CliError>
         &FIGURES,
         &[Column::Left("PROJECT"), Column::Left("TITLE")],
     ];
-    let mut table =
-        Table::new(&columns.concat()).spare(&["READS", "ORIGINALS", "BASE64", "PROJECT"]);
+    let mut table = Table::new(&columns.concat()).spare(&[
+        "SNAPSHOTS",
+        "READS",
+        "ORIGINALS",
+        "BASE64",
+        "PROJECT",
+    ]);
     for SessionStorage { id, title, project, storage } in rows {
         let id = id.as_ref().map_or_else(|| "-".into(), |id| short(id.as_str()));
         let mut cells = vec![Cell::new(style::NAME, &id)];
@@ -383,7 +391,8 @@ fn projects(run: &mut Run, report: &Report, most: usize) -> Result<(), CliError>
         return Ok(());
     }
     let columns = [&[Column::Right("SESSIONS")][..], &FIGURES, &[Column::Left("PROJECT")]];
-    let mut table = Table::new(&columns.concat()).spare(&["READS", "ORIGINALS", "BASE64"]);
+    let mut table =
+        Table::new(&columns.concat()).spare(&["SNAPSHOTS", "READS", "ORIGINALS", "BASE64"]);
     for row in &rows {
         let mut cells = vec![count(row.sessions).into()];
         cells.extend(figures(&row.storage));

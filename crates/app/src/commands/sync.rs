@@ -1,6 +1,5 @@
 //! `recount sync`: everything into the store.
 
-use std::path::PathBuf;
 use std::sync::Mutex;
 
 use store::folder::Store;
@@ -92,7 +91,7 @@ pub fn bring(
     store: &Store,
     options: Options,
 ) -> Result<Result<Report, SyncError>, CliError> {
-    let roots = real_roots(run)?;
+    let roots = run.real_roots()?;
     if let Some(report) = sync::still(store, &roots, options) {
         return Ok(Ok(report));
     }
@@ -115,16 +114,10 @@ pub fn bring_changed(
     }))
 }
 
-/// The Claude folders by their real paths: that is what the archive calls them.
-pub fn real_roots(run: &mut Run) -> Result<Vec<PathBuf>, CliError> {
-    let real = |root: PathBuf| root.canonicalize().unwrap_or(root);
-    Ok(run.roots()?.into_iter().map(real).collect())
-}
-
 /// The Claude folders by their real paths, with all their files.
 pub fn homes(run: &mut Run) -> Result<Vec<Home>, CliError> {
     let mut homes = Vec::new();
-    for root in real_roots(run)? {
+    for root in run.real_roots()? {
         let look = layout::look(&root);
         look.problems.iter().for_each(|problem| run.talk.skip(problem.again()));
         homes.push(Home { root, look });

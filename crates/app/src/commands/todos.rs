@@ -9,7 +9,7 @@ use transcript::side;
 use transcript::side::todo::Status;
 
 use crate::error::{Answer, CliError};
-use crate::name::{self, Candidate, Noun, SessionName};
+use crate::name::{Noun, SessionName};
 use crate::read;
 use crate::run::{Home, Run};
 use crate::terminal::format::counted;
@@ -38,7 +38,11 @@ pub struct TodosArgs {
 pub fn run(args: &TodosArgs, run: &mut Run) -> Result<Answer, CliError> {
     let homes = run.homes()?;
     let session = match &args.session {
-        Some(name) => Some(name::resolve_id(Noun::Todos, name, &candidates(&homes), &run.here()?)?),
+        Some(name) => {
+            let ids = list_files(&homes).filter_map(|found| found.kind.session().cloned());
+            let names = run.session_names(ids.collect::<Vec<_>>())?;
+            Some(names.resolve(Noun::Todos, name, &run.here()?)?)
+        }
         None => None,
     };
     let filter = Filter { session, only_open: args.open };
@@ -63,16 +67,6 @@ fn list_files(homes: &[Home]) -> impl Iterator<Item = &Found> {
     let is_list =
         |found: &&Found| matches!(found.kind, FileKind::Todos { .. } | FileKind::Task { .. });
     homes.iter().flat_map(|home| &home.files).filter(is_list)
-}
-
-fn candidates(homes: &[Home]) -> Vec<Candidate> {
-    let candidate = |found: &Found| {
-        let id = found.kind.session()?.clone();
-        Some(Candidate::new(id, found.path.clone(), found.modified))
-    };
-    let mut all: Vec<Candidate> = list_files(homes).filter_map(candidate).collect();
-    name::place(&mut all, homes.iter().flat_map(|home| &home.files));
-    all
 }
 
 fn read_lists(run: &mut Run, homes: &[Home]) -> Vec<List> {

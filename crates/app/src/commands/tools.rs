@@ -6,6 +6,7 @@ use report::tools::{self, CallFact, Grouping, ToolRow};
 use crate::args::Scope;
 use crate::error::{Answer, CliError};
 use crate::run::Run;
+use crate::sessions::Stray;
 use crate::terminal::format::{count, short_duration};
 use crate::terminal::style;
 use crate::terminal::table::{Cell, Column, Table};
@@ -73,11 +74,16 @@ pub fn calls(
     }
     let (library, taken) = run.library(|_, session, source| Some(tools::calls(session, source)))?;
     let mut calls = Vec::new();
+    let is_asked = |cwd: &Option<Box<str>>| {
+        project.is_none_or(|project| cwd.as_deref().is_some_and(|cwd| project.matches(cwd)))
+    };
+    for Stray { item, taken, .. } in run.strays(&library, tools::calls) {
+        if is_asked(&item.facts.cwd) {
+            calls.extend(taken.into_iter().filter(|call| period.holds(call.time)));
+        }
+    }
     for (at, (card, own)) in library.cards.iter().zip(taken).enumerate() {
-        let is_asked = project.is_none_or(|project| {
-            card.facts.cwd.as_deref().is_some_and(|cwd| project.matches(cwd))
-        });
-        if is_asked {
+        if is_asked(&card.facts.cwd) {
             let own = own.unwrap_or_default().into_iter();
             calls.extend(
                 own.filter(|call| period.holds(call.time) && !library.is_copy(at, call.entry)),

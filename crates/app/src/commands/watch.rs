@@ -1,26 +1,27 @@
 //! `recount watch`: what happens in running sessions, as it happens.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::sync::Mutex;
 use std::time::Instant;
 
 use report::event::{self, Event, EventKind};
 use store::sync::{self, SyncError, Watch};
 use transcript::entry::Entry;
 use transcript::id::SessionId;
-use transcript::layout::{FileKind, classify};
+use transcript::layout::{self, FileKind, Found, Problem};
+use transcript::line::LineReader;
 use transcript::session::{Builder, Node};
-use transcript::side::registry::{self, Status};
+use transcript::side::registry::Status;
 use transcript::time::Time;
 
 use super::short;
 use super::sync::homes;
 use crate::error::{Answer, CliError};
 use crate::live::Live;
+use crate::process::{is_running, read_registry};
 use crate::run::Run;
 use crate::terminal::format::Clock;
 use crate::terminal::safe;
@@ -45,7 +46,7 @@ pub struct WatchArgs {
 }
 
 /// What happened, and where.
-pub struct Told {
+pub struct SessionEvent {
     /// The session.
     pub session: SessionId,
     /// The subagent, if it was one.
@@ -59,8 +60,7 @@ pub fn run(args: &WatchArgs, run: &mut Run) -> Result<Answer, CliError> {
     let roots = run.roots()?;
     let roots: Vec<PathBuf> = roots.into_iter().map(|r| r.canonicalize().unwrap_or(r)).collect();
     let live = Live::new(roots.clone());
-    // What is there already is not news.
-    let since = run.clock.time();
+    let mut follower = Follower::new(run, roots.clone());
     run.current_store()?;
     let mut running = Running::default();
     running.look(&roots);
@@ -74,72 +74,147 @@ pub fn run(args: &WatchArgs, run: &mut Run) -> Result<Answer, CliError> {
     loop {
         live.wait();
         let begun = Instant::now();
-        let mut told = tell(run, since)?;
-        told.extend(running.look(&roots));
-        for told in &told {
-            show(run, told)?;
-            if let Some(command) = args.notify.as_ref().filter(|_| is_worth(told)) {
-                notify(run, command, told);
+        run.clock.now = crate::clock::now();
+        let mut events = follower.look(run);
+        events.extend(running.look(&roots));
+        for event in &events {
+            show(run, event)?;
+            if let Some(command) = args.notify.as_ref().filter(|_| is_worth(event)) {
+                notify(run, command, event);
             }
         }
         run.out.flush()?;
-        // Most of the time is left to others, however large the folder is.
+        keep_store(run)?;
+        // Three quarters of the time are left to others, however large the folder is.
         std::thread::sleep(begun.elapsed() * 3);
     }
 }
 
-/// Brings the store up to date and tells what was new.
-fn tell(run: &mut Run, since: Time) -> Result<Vec<Told>, CliError> {
-    run.clock.now = crate::clock::now();
-    let store = run.store()?;
-    let homes = homes(run)?;
-    let ear = Ear { since, told: Mutex::new(VecDeque::new()) };
-    let done = sync::sync(&store, &homes, sync::Options::new(run.clock.time()), &ear);
-    match done {
-        Ok((_, problems)) => problems.into_iter().for_each(|problem| run.talk.skip(problem)),
-        // Whoever has the lock reads it now; what it tells is lost to us, what is kept is not.
-        Err(SyncError::Locked) => {}
-        Err(error) => return Err(error.into()),
-    }
-    let told = ear.told.into_inner().unwrap_or_default();
-    let mut told: Vec<Told> = told.into();
-    told.sort_by_key(|told| told.event.time);
-    Ok(told)
-}
+/// The facts of at most this many transcripts are held. One that is held no more is read again from
+/// its beginning when it grows.
+const MAX_OPEN_TRANSCRIPTS: usize = 32;
 
-/// Hears what is read.
-struct Ear {
+/// Reads on in transcripts as they grow. Another process that keeps the store up to date at the
+/// same time takes nothing away from it.
+struct Follower {
+    roots: Vec<PathBuf>,
+    /// What has happened before is not news.
     since: Time,
-    told: Mutex<VecDeque<Told>>,
+    /// How far each transcript has been read.
+    sizes: HashMap<PathBuf, u64>,
+    /// The facts of transcripts that have grown, to know the calls that results belong to.
+    open: HashMap<PathBuf, Builder>,
 }
 
-impl Watch for Ear {
+impl Follower {
+    /// Begins at the present end of all transcripts.
+    fn new(run: &mut Run, roots: Vec<PathBuf>) -> Self {
+        let since = run.clock.time();
+        let mut follower = Self { roots, since, sizes: HashMap::new(), open: HashMap::new() };
+        for found in follower.transcripts(run) {
+            follower.sizes.insert(found.path, found.size);
+        }
+        follower
+    }
+
+    fn transcripts(&self, run: &mut Run) -> Vec<Found> {
+        let mut all = Vec::new();
+        for root in &self.roots {
+            let walk = layout::walk_projects(root);
+            walk.problems.into_iter().for_each(|problem| run.talk.skip(problem));
+            all.extend(walk.files.into_iter().filter(|found| found.kind.is_transcript()));
+        }
+        all
+    }
+
+    /// What was written since the last look, in the order of time.
+    fn look(&mut self, run: &mut Run) -> Vec<SessionEvent> {
+        let mut events = Vec::new();
+        for found in self.transcripts(run) {
+            let known = self.sizes.insert(found.path.clone(), found.size);
+            if known == Some(found.size) {
+                continue;
+            }
+            let from = known.filter(|known| *known < found.size).unwrap_or(0);
+            if from == 0 {
+                self.open.remove(&found.path);
+            }
+            let mut builder = self.open.remove(&found.path).unwrap_or_default();
+            let read = read_on(&found, &mut builder, from, self.since, &mut events);
+            run.or_skip(read);
+            if self.open.len() >= MAX_OPEN_TRANSCRIPTS {
+                self.open.clear();
+            }
+            self.open.insert(found.path, builder);
+        }
+        events.sort_by_key(|one| one.event.time);
+        events
+    }
+}
+
+/// Reads what follows in a transcript; entries that begin at `from` or later are news.
+fn read_on(
+    found: &Found,
+    builder: &mut Builder,
+    from: u64,
+    since: Time,
+    events: &mut Vec<SessionEvent>,
+) -> Result<(), Problem> {
+    let (source, mut odd) = (found.open()?, Vec::new());
+    let failed = |error| Problem::new(&found.path, error);
+    let mut lines = LineReader::new(source.reader(builder.consumed()), builder.consumed());
+    while let Some(line) = lines.next_line().map_err(failed)? {
+        let mut at = builder.nodes().len();
+        // The rest of a line that was cut at the end of the file comes with its beginning.
+        let is_news = line.offset + line.length > from;
+        builder.line(line);
+        Entry::read(line, &mut odd, |entry| {
+            if let Some(node) = builder.nodes().get(at).filter(|_| is_news) {
+                events.extend(events_of(found, builder, node, &entry, since));
+            }
+            at += 1;
+        });
+        odd.clear();
+    }
+    Ok(())
+}
+
+fn events_of(
+    found: &Found,
+    builder: &Builder,
+    node: &Node,
+    entry: &Entry<'_>,
+    since: Time,
+) -> Vec<SessionEvent> {
+    // Copies of earlier entries come with new files.
+    if node.time().is_none_or(|time| time < since) {
+        return Vec::new();
+    }
+    let agent = match &found.kind {
+        FileKind::Agent { agent, .. } => Some(agent.as_str().to_owned()),
+        _ => None,
+    };
+    let own = entry.session.map(|id| SessionId::new(&*id.text()));
+    let Some(session) = own.or_else(|| found.kind.session().cloned()) else { return Vec::new() };
+    let of_entry = |event| SessionEvent { session: session.clone(), agent: agent.clone(), event };
+    event::events(builder, node, entry).into_iter().map(of_entry).collect()
+}
+
+/// Keeps the store up to date, unless another process does.
+fn keep_store(run: &mut Run) -> Result<(), CliError> {
+    let (store, homes) = (run.store()?, homes(run)?);
+    match sync::sync(&store, &homes, sync::Options::new(run.clock.time()), &Unwatched) {
+        Ok(_) | Err(SyncError::Locked) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+struct Unwatched;
+
+impl Watch for Unwatched {
     fn begin(&self, _: usize, _: u64) {}
 
     fn step(&self, _: usize, _: u64) {}
-
-    fn entry(&self, rel: &Path, builder: &Builder, node: &Node, entry: &Entry<'_>) {
-        // Copies of earlier entries come with new files.
-        if node.time().is_none_or(|time| time < self.since) {
-            return;
-        }
-        let by_name = match classify(rel) {
-            FileKind::Session { session, .. } => (Some(session), None),
-            FileKind::Agent { session, agent, .. } => (session, Some(agent.as_str().to_owned())),
-            _ => return,
-        };
-        let (session, agent) = by_name;
-        let own = entry.session.map(|id| SessionId::new(&*id.text()));
-        let Some(session) = own.or(session) else { return };
-        if let Ok(mut told) = self.told.lock() {
-            let all = event::events(builder, node, entry);
-            told.extend(all.into_iter().map(|event| Told {
-                session: session.clone(),
-                agent: agent.clone(),
-                event,
-            }));
-        }
-    }
 }
 
 /// The processes that are registered, and what each was doing.
@@ -150,15 +225,20 @@ struct Running {
 
 impl Running {
     /// Looks again; tells who began to wait and who has ended.
-    fn look(&mut self, roots: &[PathBuf]) -> Vec<Told> {
+    fn look(&mut self, roots: &[PathBuf]) -> Vec<SessionEvent> {
         let mut told = Vec::new();
         let mut here = BTreeSet::new();
         for root in roots {
             let Ok(files) = fs::read_dir(root.join("sessions")) else { continue };
             for file in files.flatten().map(|file| file.path()) {
                 let is_json = file.extension().is_some_and(|end| end == "json");
-                let Some(bytes) = is_json.then(|| fs::read(&file).ok()).flatten() else { continue };
-                let (one, _) = registry::parse(&bytes);
+                let Some(one) = is_json.then(|| read_registry(&file).ok()).flatten() else {
+                    continue;
+                };
+                // A client that was killed leaves its file behind.
+                if !is_running(&one) {
+                    continue;
+                }
                 let Some(session) = one.session else { continue };
                 here.insert(file.clone());
                 let is_waiting = one.status == Some(Status::Waiting);
@@ -179,12 +259,12 @@ impl Running {
     }
 }
 
-fn quiet(session: SessionId, kind: EventKind, time: Option<Time>) -> Told {
+fn quiet(session: SessionId, kind: EventKind, time: Option<Time>) -> SessionEvent {
     let event = Event { time, entry: None, kind, tool: None, text: String::new() };
-    Told { session, agent: None, event }
+    SessionEvent { session, agent: None, event }
 }
 
-fn show(run: &mut Run, told: &Told) -> Result<(), CliError> {
+fn show(run: &mut Run, told: &SessionEvent) -> Result<(), CliError> {
     if run.json {
         return Ok(run.out.json(&wire::watch::WatchEvent::new(told))?);
     }
@@ -193,13 +273,13 @@ fn show(run: &mut Run, told: &Told) -> Result<(), CliError> {
 }
 
 /// Whether somebody who is not looking wants to be called.
-fn is_worth(told: &Told) -> bool {
+fn is_worth(told: &SessionEvent) -> bool {
     use EventKind::{Ended, Error, Finished, Waiting};
     told.agent.is_none() && matches!(told.event.kind, Finished | Waiting | Error | Ended)
 }
 
 /// Runs the person's command. What was said is in the environment and never part of the command.
-fn notify(run: &mut Run, command: &str, told: &Told) {
+fn notify(run: &mut Run, command: &str, told: &SessionEvent) {
     let (shell, flag) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
     let mut program = Command::new(shell);
     program.arg(flag).arg(command).stdin(Stdio::piped()).stdout(Stdio::null());
@@ -222,7 +302,7 @@ fn notify(run: &mut Run, command: &str, told: &Told) {
     }
 }
 
-fn line(clock: &Clock, told: &Told) -> String {
+fn line(clock: &Clock, told: &SessionEvent) -> String {
     let Event { time, kind, tool, text, .. } = &told.event;
     let hue = match kind {
         EventKind::Prompt => style::PERSON,

@@ -63,6 +63,16 @@ fn of(value: &Value, entry: Option<u64>) -> String {
     place(session.unwrap_or("unknown"), agent, entry)
 }
 
+/// The id of the running session, if it is known.
+fn own(run: &Run) -> Option<String> {
+    run.asking.as_ref().map(|id| id.as_str().to_owned())
+}
+
+fn is_own(value: &Value, own: &Option<String>) -> bool {
+    let session = value["session"].as_str().or(value["session_id"].as_str());
+    own.is_some() && session == own.as_deref()
+}
+
 /// Each session once, before the first line that is from it.
 #[derive(Default)]
 struct Headings(Vec<String>);
@@ -159,11 +169,12 @@ pub fn sessions(asked: &Sessions, run: &mut Run) -> Result<Page, Refusal> {
     // How many there are says nothing of a page.
     run.talk.take();
     let is_more = all.len() > from + STEP;
+    let own = own(run);
     let items = all.iter().skip(from).take(STEP).map(|session| {
         let number = |key: &str, one| counted(session[key].as_u64().unwrap_or(0) as usize, one);
         let what = format!(
             "{}, {}, {}, {}, {}",
-            text(session, "state"),
+            if is_own(session, &own) { "this session" } else { text(session, "state") },
             number("turns", "turn"),
             number("all_errors", "failed call"),
             number("files", "file"),
@@ -188,6 +199,8 @@ pub fn errors(asked: &Errors, run: &mut Run) -> Result<Page, Refusal> {
         (asked, _) => asked.is_none(),
     };
     let period = run.period(since.as_ref(), None);
+    let own = run.asking.as_ref().map(SessionId::as_str);
+    all.retain(|one| own.is_none() || one.session.as_deref() != own);
     all.retain(|one| period.holds(one.item.time) && tool(&one.item) && has(&one.item, &words));
     all.sort_by_key(|one| std::cmp::Reverse(one.item.time));
     let is_more = all.len() > from + STEP;
@@ -236,8 +249,10 @@ pub fn file_history(asked: &FileHistory, run: &mut Run) -> Result<Page, Refusal>
     let mut all = lines(run, vec!["file".into(), "--".into(), asked.path.clone()])?;
     all.sort_by(|a, b| text(b, "time").cmp(text(a, "time")));
     let mut headings = Headings::default();
+    let own = own(run);
     let items = all.iter().skip(from).map(|row| {
         let time = minute(row["time"].as_str());
+        let this = if is_own(row, &own) { ", this session" } else { "" };
         let mut item: Item = headings.of(row, None).into_iter().collect();
         item.push(match text(row, "type") {
             "file_backup" => {
@@ -245,8 +260,11 @@ pub fn file_history(asked: &FileHistory, run: &mut Run) -> Result<Page, Refusal>
                 said(&format!("{}{time}", of(row, None)), &what, text(row, "path"))
             }
             _ => {
-                let counts = format!("+{} -{}", row["added"], row["removed"]);
-                let what = format!("{} {counts}, {}", text(row, "tool"), text(row, "state"));
+                let counts = match row["unknown"].as_bool() {
+                    Some(true) => "changed, size unknown".into(),
+                    _ => format!("+{} -{}", row["added"], row["removed"]),
+                };
+                let what = format!("{} {counts}, {}{this}", text(row, "tool"), text(row, "state"));
                 let place = format!("{}{time}", of(row, row["entry"].as_u64()));
                 said(&place, &what, text(row, "path"))
             }
@@ -267,7 +285,8 @@ pub fn timeline(asked: &Sessions, run: &mut Run) -> Result<Page, Refusal> {
     let place = vec![Place::Active, Place::Compacted, Place::Abandoned];
     let role = vec![Role::Prompt];
     let only = Filters { role, place, ..filters(project.as_ref(), period) };
-    let query = Query { only, ..Query::default() };
+    let mut query = Query { only, ..Query::default() };
+    run.leave_out_asking(&mut query);
     let options = Options { limit: from + STEP + 1, ..Options::default() };
     let (hits, mut commits, sessions) = run.ask(|finder| {
         let hits = finder.search(&query, options, SNIPPET)?.hits;
@@ -279,6 +298,7 @@ pub fn timeline(asked: &Sessions, run: &mut Run) -> Result<Page, Refusal> {
             its.any(|session| session.project.as_deref().is_some_and(|path| project.matches(path)))
         })
     };
+    commits.retain(|deed| run.asking.as_ref() != Some(&deed.session));
     commits.retain(|deed| period.holds(deed.what.time) && is_its(&deed.session));
     let prompts = hits.iter().map(|hit| (hit.time, prompt(hit)));
     let commits = commits.iter().map(|deed| (deed.what.time, commit(deed)));

@@ -144,35 +144,44 @@ pub fn question(name: &str, arguments: JsonObject) -> Option<Result<Question, St
     })
 }
 
-/// All tools.
+/// All tools. Each says what it is for and what a person says when it is wanted.
 pub fn all() -> Vec<Tool> {
     vec![
         tool::<Search>(
             "search",
-            "Where something was said, done or printed in earlier sessions, by exact words.",
+            "Search all earlier sessions for exact words: an error message, a name, a command. Use \
+             when the user says \"that error again\" or names something you do not know.",
         ),
         tool::<Recall>(
             "recall",
-            "Evidence from earlier sessions for a question in plain words: what was decided, tried \
-             or found out, quoted with its place. Ask this first.",
+            "Find evidence in earlier sessions for a question in plain words: what was decided, \
+             tried or found out, with its place. Use for \"why did we\", \"last time\", \"as we \
+             agreed\", \"remember\", and before deciding what may have been decided already.",
         ),
-        tool::<Sessions>("sessions", "The sessions, last active first."),
+        tool::<Sessions>(
+            "sessions",
+            "List earlier sessions, last active first. Use for \"what did I work on\", \"the \
+             session about\".",
+        ),
         tool::<Read>(
             "read",
-            "A session, some turns of it, or the surroundings of an entry, within a number of words.",
+            "Read a session, some of its turns, or what surrounds an entry, within a number of \
+             words. Use to see more of a place that another tool named.",
         ),
         tool::<Errors>(
             "errors",
-            "Calls that failed in earlier sessions and what helped then, latest first. Ask this \
-             when a call has failed.",
+            "List tool calls that failed in earlier sessions and what worked afterwards, latest \
+             first. Use when a command or a tool fails.",
         ),
         tool::<FileHistory>(
             "file_history",
-            "Every recorded change to a file, over all sessions, latest first.",
+            "List every recorded change to a file in all sessions, latest first. Use for \"when \
+             did this change\", and before changing a file whose past matters.",
         ),
         tool::<Sessions>(
             "timeline",
-            "What was asked and committed, over all sessions, latest first.",
+            "List prompts and commits of all sessions by time, latest first. Use for \
+             \"yesterday\", \"last week\", \"what happened since\".",
         ),
     ]
 }
@@ -180,12 +189,43 @@ pub fn all() -> Vec<Tool> {
 fn tool<T: JsonSchema + 'static>(name: &'static str, about: &'static str) -> Tool {
     let schema = schema_for_input::<T>().expect("a question is an object");
     let reads = ToolAnnotations::new().read_only(true).idempotent(true).open_world(false);
-    Tool::new(name, about, schema).with_annotations(reads)
+    Tool::new(name, about, short((*schema).clone())).with_annotations(reads)
+}
+
+/// A schema without what tells the model nothing: it is in the prompt of every session.
+fn short(mut schema: JsonObject) -> JsonObject {
+    schema.remove("$schema");
+    let fields = schema.get_mut("properties").and_then(Value::as_object_mut);
+    for field in fields.into_iter().flat_map(|fields| fields.values_mut()) {
+        let Some(field) = field.as_object_mut() else { continue };
+        field.remove("format");
+        field.remove("minimum");
+        // A field that is not required can be left out: nobody has to say `null`.
+        if let Some(first) = field.get("type").and_then(|kind| kind.get(0)).cloned() {
+            field.insert("type".into(), first);
+        }
+    }
+    schema
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// They are loaded at the start of every session.
+    #[test]
+    fn all_tools_together_are_short() {
+        let length = |tool: &Tool| {
+            let about = tool.description.as_deref().unwrap_or_default();
+            assert!(about.len() <= 260 && about.contains("Use "), "{about}");
+            let schema = serde_json::to_string(&tool.input_schema).expect("plain values");
+            let name = format!("mcp__recount__{}", tool.name);
+            let sent = serde_json::json!({"name": name, "description": about, "input_schema": ""});
+            sent.to_string().chars().count() + schema.chars().count()
+        };
+        let all: usize = all().iter().map(length).sum();
+        assert!(all < 5_000, "{all}");
+    }
 
     #[test]
     fn every_tool_can_be_asked_and_only_reads() {

@@ -17,6 +17,7 @@ const QUESTIONS: &[(&str, Follows)] = &[
     ("list", Follows::Nothing),
     ("show", Follows::Session),
     ("context", Follows::Session),
+    ("request", Follows::Session),
     ("tree", Follows::Session),
     ("segments", Follows::Session),
     ("time", Follows::Session),

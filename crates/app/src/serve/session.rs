@@ -289,6 +289,7 @@ fn used(desk: &Desk, open: &Open, head: &mut Head) -> Result<(), Refusal> {
         .collect();
     let mut totals = Totals::default();
     own.iter().for_each(|response| totals.add_whole(response));
+    totals.is_understated = agent.is_none() && ledger.understated.contains(&name);
     head.usage = session::usage(&totals);
     let main: Vec<_> = own.iter().filter(|r| r.agent.is_none() || agent.is_some()).collect();
     head.context = main.iter().map(|r| r.tokens.prompt() as f64).collect();

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use report::list::{self, Pulse};
+use report::list::Pulse;
 use transcript::layout::{FileKind, Found};
 use transcript::library::{self, Card, Library, Scan, SessionItem};
 use transcript::session::Options;
@@ -56,6 +56,8 @@ impl Shelf {
             })
             .collect();
         cards.extend(read(run, changed, reader));
+        // What was saved of a file holds only for this moment.
+        cards.iter_mut().for_each(|card| card.found.saved = None);
         cards.sort_by(|a, b| a.found.rel.as_os_str().cmp(b.found.rel.as_os_str()));
         let extras = cards.iter().map(|_| None::<()>).collect();
         let scan = Scan { cards: cards.clone(), extras, problems: Vec::new() };
@@ -63,7 +65,7 @@ impl Shelf {
         std::mem::take(&mut library.problems)
             .into_iter()
             .for_each(|problem| run.talk.skip(problem));
-        let ghosts = run.ghosts(&library)?.iter().filter_map(list::ghost).collect();
+        let ghosts = run.prompts_only(&library)?;
         Ok(Some(Self { library, ghosts, pulse, number: before.number + 1, cards }))
     }
 

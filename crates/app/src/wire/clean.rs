@@ -31,4 +31,8 @@ pub struct CleanedFile<'a> {
     pub read_items: u64,
     /// Their bytes.
     pub read_bytes: u64,
+    /// Claude Code's own copies of the system prompt and the tools that were left out.
+    pub snapshot_items: u64,
+    /// Bytes of them.
+    pub snapshot_bytes: u64,
 }

@@ -21,7 +21,9 @@ pub enum Finding {
     },
     /// A name that is not known.
     Unknown {
-        /// `type`, `subtype`, `attachment`, `progress`, `block`, `field`, `result-field`.
+        /// `type`, `subtype`, `attachment`, `progress`, `block`, `field`, `result-field`, `role`,
+        /// `attachment-field`, `compaction-field`, `usage-field`, `agent-meta-field`,
+        /// `registry-field`, `folder`.
         kind: &'static str,
         /// The name.
         name: String,

@@ -33,7 +33,7 @@ pub struct Error {
     pub offset: u64,
     /// The time of the result's entry; `null` where it has none.
     pub time: Option<String>,
-    /// `active`, `compacted`, `abandoned`, `subagent`.
+    /// `active`, `compacted`, `cleared`, `abandoned`, `subagent`.
     pub state: &'static str,
     /// The turn, counted from 1; `null` for an error that is in none.
     pub turn: Option<usize>,

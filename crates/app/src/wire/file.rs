@@ -31,7 +31,11 @@ pub struct FileChange<'a> {
     created: bool,
     /// Whether the lines were counted from the call, because no patch was recorded.
     estimated: bool,
-    /// `active`, `compacted`, `abandoned`, `subagent`.
+    /// Whether the call deleted the file.
+    deleted: bool,
+    /// Whether the lines are not known: the result names the file and not what changed in it.
+    unknown: bool,
+    /// `active`, `compacted`, `cleared`, `abandoned`, `subagent`.
     state: &'static str,
     /// The turn, counted from 1; `null` for a change that is in none.
     turn: Option<usize>,
@@ -71,6 +75,8 @@ impl<'a> FileChange<'a> {
             removed: event.removed,
             created: event.created,
             estimated: event.estimated,
+            deleted: event.deleted,
+            unknown: event.unknown,
             state: event.state.name(),
             turn: event.turn.map(|turn| turn + 1),
             hunks: hunks.collect(),

@@ -8,7 +8,7 @@ use serde::Serialize;
 pub struct InstalledFile {
     /// The file.
     pub path: String,
-    /// `created`, `changed`, `same` (nothing was to be done) or `planned` (with `--dry-run`).
+    /// `created`, `changed`, `removed`, `same` (nothing was to be done) or `planned` (with `--dry-run`).
     pub outcome: &'static str,
     /// Where the file is kept as it was; `null` where nothing was written over.
     pub backup: Option<String>,

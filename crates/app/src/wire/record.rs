@@ -26,11 +26,13 @@ pub struct Record<'a> {
     length: u32,
     /// The time of its entry; `null` where it has none.
     time: Option<String>,
-    /// What it is: `prompt`, `queued`, `command`, `shell`, `answer`, `thinking`, `call`, `result`,
-    /// `summary`, `boundary`, `interrupt`, `notification`, `teammate`, `injected`, `api-error`,
-    /// `event`, `progress`, `attachment`, `bookkeeping`, `unknown`, `damaged`.
+    /// What it is: `prompt`, `queued`, `undelivered`, `command`, `shell`, `answer`, `thinking`,
+    /// `call`, `result`, `summary`, `boundary`, `interrupt`, `notification`, `teammate`,
+    /// `injected`, `api-error`, `event`, `progress`, `attachment`, `bookkeeping`, `unknown`,
+    /// `damaged`.
     role: &'static str,
-    /// Where it stands: `active`, `compacted`, `abandoned`, `subagent`, `foreign`, `repeated`.
+    /// Where it stands: `active`, `compacted`, `cleared`, `abandoned`, `subagent`, `foreign`,
+    /// `repeated`.
     state: &'static str,
     /// Its turn, counted from 1; `null` where it is in none, or only the file's end was read.
     turn: Option<usize>,
@@ -110,6 +112,8 @@ struct CallResult<'a> {
     media: Vec<&'a str>,
     /// The change that it made to a file; `null` where it made none.
     change: Option<Change<'a>>,
+    /// The files that a command changed, as far as that is recorded.
+    changed_files: Vec<Change<'a>>,
 }
 
 /// A change to a file.
@@ -123,8 +127,12 @@ struct Change<'a> {
     removed: u32,
     /// Whether the call created the file.
     created: bool,
+    /// Whether the call deleted the file.
+    deleted: bool,
     /// Whether the lines were counted from the call, because no patch was recorded.
     estimated: bool,
+    /// Whether the lines are not known: the result names the file and not what changed in it.
+    unknown: bool,
     /// The lines that were changed, piece by piece; empty where no patch was recorded.
     hunks: Vec<WireHunk<'a>>,
 }
@@ -279,14 +287,23 @@ impl<'a> CallResult<'a> {
             exit_code: outcome.exit_code(),
             text: outcome.text.as_deref(),
             media: strs(&outcome.media),
-            change: outcome.change.as_ref().map(|change| Change {
-                path: &change.path,
-                added: change.added,
-                removed: change.removed,
-                created: change.created,
-                estimated: change.estimated,
-                hunks: change.hunks.iter().map(WireHunk::from).collect(),
-            }),
+            change: outcome.change.as_ref().map(Change::from),
+            changed_files: outcome.changed_files.iter().map(Change::from).collect(),
+        }
+    }
+}
+
+impl<'a> From<&'a record::Change> for Change<'a> {
+    fn from(change: &'a record::Change) -> Self {
+        Self {
+            path: &change.path,
+            added: change.added,
+            removed: change.removed,
+            created: change.created,
+            deleted: change.deleted,
+            estimated: change.estimated,
+            unknown: change.unknown,
+            hunks: change.hunks.iter().map(WireHunk::from).collect(),
         }
     }
 }

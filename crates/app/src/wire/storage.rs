@@ -21,6 +21,8 @@ pub struct StorageTotal {
     pub without_original_file: u64,
     /// Bytes of a copy without texts of reads that stand in the message, too.
     pub without_reads: u64,
+    /// Bytes without Claude Code's own copies of the system prompt.
+    pub without_snapshots: u64,
     /// Bytes of a copy without all of these.
     pub clean_bytes: u64,
     /// The size of the largest session's clean copy.
@@ -105,6 +107,8 @@ pub struct StorageBytes {
     pub original_file_bytes: u64,
     /// Bytes of texts of reads that stand in the message, too.
     pub read_bytes: u64,
+    /// Bytes of Claude Code's own copies of the system prompt.
+    pub snapshot_bytes: u64,
 }
 
 /// What the archive takes.
@@ -131,6 +135,7 @@ impl StorageTotal {
             without_base64: total.without(&[BulkKind::Base64]),
             without_original_file: total.without(&[BulkKind::OriginalFile]),
             without_reads: total.without(&[BulkKind::Read]),
+            without_snapshots: total.without(&[BulkKind::Snapshot]),
             clean_bytes: total.all.clean,
             largest_clean_bytes: sizes.map(|(largest, _)| largest),
             median_clean_bytes: sizes.map(|(_, median)| median),
@@ -166,7 +171,7 @@ pub fn parts(report: &Report) -> Vec<StoragePart<'_>> {
 
 impl From<&Storage> for StorageBytes {
     fn from(storage: &Storage) -> Self {
-        let [base64_bytes, original_file_bytes, read_bytes] =
+        let [base64_bytes, original_file_bytes, read_bytes, snapshot_bytes] =
             BulkKind::ALL.map(|kind| storage.of(kind).bytes);
         Self {
             files: storage.all.items,
@@ -175,6 +180,7 @@ impl From<&Storage> for StorageBytes {
             base64_bytes,
             original_file_bytes,
             read_bytes,
+            snapshot_bytes,
         }
     }
 }

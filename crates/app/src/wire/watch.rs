@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::commands::watch::Told;
+use crate::commands::watch::SessionEvent;
 
 /// One line: something that happened in a running session.
 #[derive(Debug, Serialize)]
@@ -26,7 +26,7 @@ pub struct WatchEvent<'a> {
 
 impl<'a> WatchEvent<'a> {
     /// The line for it.
-    pub fn new(told: &'a Told) -> Self {
+    pub fn new(told: &'a SessionEvent) -> Self {
         let event = &told.event;
         Self {
             session: told.session.as_str(),

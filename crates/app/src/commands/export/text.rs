@@ -248,7 +248,8 @@ fn line(
     if walk.choice.images {
         bytes.extend_from_slice(line.bytes);
     } else {
-        let choice = bulk::Choice { base64: true, original_file: false, reads: false };
+        let choice =
+            bulk::Choice { base64: true, original_file: false, reads: false, snapshots: false };
         walk.tally.media += bulk::clean_line(line, choice, &mut bytes).len();
     }
     if !walk.cover.is_on() {

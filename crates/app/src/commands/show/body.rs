@@ -136,6 +136,7 @@ fn who(record: &Record, is_agent: bool) -> String {
     let word = match record.role {
         Role::Teammate => "teammate",
         Role::Queued => "queued",
+        Role::Undelivered => "not delivered",
         Role::Shell => "shell",
         _ if is_agent => "task",
         Role::Command => "command",

@@ -93,6 +93,9 @@ fn chips(call: &CallRecord) -> Vec<(Style, String)> {
         }
         let about = if change.estimated { "~" } else { "" };
         chips.push((style::GOOD, format!("{about}+{} −{}", change.added, change.removed)));
+    } else if let Some((added, removed)) = outcome.lines() {
+        chips.push((style::DIM, counted(outcome.changed_files.len(), "file")));
+        chips.push((style::GOOD, format!("+{added} −{removed}")));
     } else if let Some(text) = outcome.text.as_deref().filter(|_| !outcome.is_error) {
         let lines = text.trim_end().lines().count();
         chips.push((style::DIM, counted(lines, "line")));
@@ -144,6 +147,11 @@ pub fn outcome(page: &mut Page<'_>, call: &CallRecord, hint: Option<&str>) -> io
         Some(change) => diff(page, change, &call.input, hint)?,
         None => result(page, outcome, call.action, hint)?,
     }
+    for change in &outcome.changed_files {
+        let line = format!("{} {}", safe::line(&change.path), change.summary());
+        page.line(&format!("{BELOW}{}", paint(style::DIM, &line)))?;
+        hunks(page, &change.hunks, true, hint)?;
+    }
     media(page, BELOW, &outcome.media)
 }
 
@@ -187,7 +195,15 @@ fn diff(page: &mut Page<'_>, change: &Change, input: &str, hint: Option<&str>) -
         true => change.hunks.clone(),
         false => words::written(input),
     };
-    let has_numbers = !change.estimated;
+    self::hunks(page, &hunks, !change.estimated, hint)
+}
+
+fn hunks(
+    page: &mut Page<'_>,
+    hunks: &[Hunk],
+    has_numbers: bool,
+    hint: Option<&str>,
+) -> io::Result<()> {
     let changed = |line: &String| line.starts_with(['+', '-']);
     let total = hunks.iter().flat_map(|hunk| &hunk.lines).filter(|line| changed(line)).count();
     // As with lines: one more is not worth a line that says so.

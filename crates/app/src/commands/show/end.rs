@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 
 use report::record::{Detail, Opened};
 use report::show::{self, Part};
-use transcript::layout::{FileKind, Found};
+use transcript::layout::Found;
 use transcript::session::Session;
 use transcript::source::Source;
 
 use crate::error::CliError;
-use crate::name::{self, Candidate, Noun, Resolved, SessionName};
+use crate::name::{self, Noun, SessionName};
 use crate::run::Run;
 
 /// Files up to this size are read whole.
@@ -68,25 +68,19 @@ fn records(session: &Session, detail: Detail) -> usize {
 fn find(run: &mut Run, name: &SessionName) -> Result<Option<PathBuf>, CliError> {
     match name {
         SessionName::Path(path) => Ok(path.is_file().then(|| path.clone())),
-        SessionName::Id(_) => {
-            let candidates: Vec<Candidate> =
-                run.transcripts()?.iter().filter_map(candidate).collect();
+        SessionName::Id(text) => {
+            let files = run.transcripts()?;
+            let named = files.iter().filter(|found| found.size > 0);
+            let named: Vec<(&str, &Found)> =
+                named.filter_map(|found| Some((found.stem()?, found))).collect();
+            let ids: Vec<&str> = named.iter().map(|(id, _)| *id).collect();
             // What cannot be told by file names may still be told by what is in them.
-            Ok(match name::resolve(Noun::Session, name, &candidates, &run.here()?) {
-                Ok(Resolved::Session(found)) if found.path.is_file() => Some(found.path.clone()),
-                _ => None,
-            })
+            let Ok(id) = name::pick(Noun::Session, text, &ids) else { return Ok(None) };
+            let own = named.iter().filter(|(own, _)| *own == id).map(|(_, found)| found);
+            let latest = own.max_by_key(|found| found.modified);
+            Ok(latest.filter(|found| found.path.is_file()).map(|found| found.path.clone()))
         }
         _ => Ok(None),
-    }
-}
-
-fn candidate(found: &Found) -> Option<Candidate> {
-    match &found.kind {
-        FileKind::Session { session, .. } if found.size > 0 => {
-            Some(Candidate::new(session.clone(), found.path.clone(), found.modified))
-        }
-        _ => None,
     }
 }
 

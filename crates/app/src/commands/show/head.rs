@@ -20,7 +20,7 @@ pub fn head(page: &mut Page<'_>, session: &Session, item: Option<&SessionItem>) 
     let title = safe::fit(&title, page.room(0).unwrap_or(200)).into_owned();
     page.line(&paint(style::HEAD, &title))?;
     let mut place: Vec<String> = Vec::new();
-    place.extend(session.cwd().map(|cwd| paint(style::PROJECT, &safe::line(cwd))));
+    place.extend(session.project().map(|cwd| paint(style::PROJECT, &safe::line(cwd))));
     place.extend(session.git_branch().filter(|b| !b.is_empty()).map(safe::line));
     place.extend(session.models().map(safe::line));
     join(page, &place)?;
@@ -53,7 +53,7 @@ fn when(page: &Page<'_>, session: &Session) -> Vec<String> {
 
 fn size(session: &Session) -> String {
     let words = [
-        counted(session.turns().len(), "turn"),
+        counted(session.own_turns().count(), "turn"),
         counted(session.own_calls().count(), "call"),
         counted(session.errors().len(), "error"),
     ];
@@ -101,9 +101,10 @@ pub fn foot(page: &mut Page<'_>, hidden: &Hidden, numbers: bool) -> io::Result<(
         });
         let words: Vec<String> = words.collect();
         let next = match page.look.detail {
-            Detail::Prompts => "`--detail 2` to `4` show more",
-            Detail::Conversation => "`--detail 3` and `4` show more",
-            _ => "`--detail 4` shows more",
+            Detail::Prompts => "`--detail 2` to `5` show more",
+            Detail::Conversation => "`--detail 3` to `5` show more",
+            Detail::Everything => "`--detail 5` shows them",
+            _ => "`--detail 4` and `5` show more",
         };
         lines.push(format!("hidden here: {}; {next}", words.join(", ")));
     }

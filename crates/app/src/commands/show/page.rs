@@ -75,9 +75,12 @@ impl Block {
     /// What a record of a role ends with.
     pub fn of(role: Role) -> Self {
         match role {
-            Role::Prompt | Role::Queued | Role::Command | Role::Shell | Role::Teammate => {
-                Self::Prompt
-            }
+            Role::Prompt
+            | Role::Queued
+            | Role::Undelivered
+            | Role::Command
+            | Role::Shell
+            | Role::Teammate => Self::Prompt,
             Role::Answer | Role::Summary => Self::Answer,
             Role::Boundary | Role::Interrupt | Role::ApiError => Self::Band,
             _ => Self::Work,

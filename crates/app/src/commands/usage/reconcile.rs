@@ -1,13 +1,14 @@
 //! `recount usage reconcile`: our sums beside those that Claude Code left.
 
 use hashbrown::{HashMap, HashSet};
+use report::history::Typed;
 use report::usage::reconcile::{
     self, Evidence, Explanation, Hidden, HiddenCalls, HomeStats, ModelClaim, Row, Told, Unit,
 };
 use report::usage::{Calendar, WeekStart};
 use transcript::id::{Key, SessionId};
-use transcript::layout::FileKind;
-use transcript::library::Library;
+use transcript::layout::{FileKind, InternalAgent};
+use transcript::library::{Agent, Library};
 use transcript::side::stats::{self, ModelUsage, Stats};
 
 use super::{Basis, signed};
@@ -33,10 +34,11 @@ in our sums; here they stand beside them.
 A difference is explained only by what can be seen:
   partial-scope     the claim is older than the last response, or is one response of many
   price             the tokens are the same, the price is another
-  hidden-calls      titles, recaps, compactions and web pages leave no usage
+  hidden-calls      titles, recaps, compactions, web pages and side questions leave no usage
   replays           responses that another session owns
   missing-subagent  the file of the subagent is not there
-  placeholders      the files hold less than was used, as before Claude Code 2.1.97
+  placeholders      the files hold less than was used: before Claude Code 2.1.97, or an answer
+                    that was cut off
 What has an amount is taken off the difference; what is left is unexplained.
 
 Examples:
@@ -59,13 +61,14 @@ pub fn run(args: &ReconcileArgs, run: &mut Run) -> Result<Answer, CliError> {
     let (library, told) = run.told(&counted, Told::of)?;
     let asked: Option<SessionId> =
         args.session.as_ref().map(|name| run.identify(name, &library)).transpose()?;
-    let files: Vec<(u32, Told)> = told
+    let mut files: Vec<(u32, Told)> = told
         .into_iter()
         .map(|mut told| {
             told.content.forget(|key| library.is_copy(told.card, key));
             (told.file, told.content)
         })
         .collect();
+    add_side_questions(run, &library, &mut files)?;
     let stats = home_stats(run, &counted)?;
     let calendar =
         Calendar { zone: run.clock.now.time_zone().clone(), week_start: WeekStart::Monday };
@@ -96,6 +99,35 @@ pub fn run(args: &ReconcileArgs, run: &mut Run) -> Result<Answer, CliError> {
     }
     run.talk.note(format!("Prices of {}", prices.date));
     Ok(Answer::of(&rows))
+}
+
+/// Adds the side questions that people typed and that left no file of their own.
+fn add_side_questions(
+    run: &mut Run,
+    library: &Library,
+    files: &mut [(u32, Told)],
+) -> Result<(), CliError> {
+    let is_side_question = |text: &str| text == "/btw" || text.starts_with("/btw ");
+    let mut asked: HashMap<String, usize> = HashMap::new();
+    for Typed { prompt, .. } in run.typed()? {
+        let session =
+            prompt.session.filter(|_| prompt.display.as_deref().is_some_and(is_side_question));
+        if let Some(session) = session {
+            *asked.entry(session.to_string()).or_default() += 1;
+        }
+    }
+    for session in &library.sessions {
+        let is_one = |agent: &&Agent| agent.internal == Some(InternalAgent::SideQuestion);
+        let recorded = session.agents.iter().filter(is_one).count();
+        if let Some(count) = asked.get_mut(session.id.as_str()) {
+            *count = count.saturating_sub(recorded);
+        }
+    }
+    for (_, told) in files {
+        let count = told.session.as_ref().and_then(|session| asked.remove(session));
+        told.add_side_questions(count.unwrap_or(0));
+    }
+    Ok(())
 }
 
 /// The subagents by the calls that started them; those inside the main file have no name there.
@@ -228,6 +260,7 @@ fn told_of(hidden: &[HiddenCalls]) -> String {
             Hidden::Recap => "recap",
             Hidden::Compaction => "compaction",
             Hidden::Web => "web page",
+            Hidden::SideQuestion => "side question",
         };
         let most = calls.most.map(|most| format!(" (at most {} tokens)", count(most)));
         format!("{}{}", number_of(calls.count as usize, what), most.unwrap_or_default())

@@ -41,7 +41,7 @@ pub fn page(desk: &Desk, asked: &Asked) -> Reply {
     let all = All::read(&mut run, path)?;
     if let Some(entry) = asked.at {
         let of = (asked.session.as_str(), asked.agent.as_deref());
-        let (path, bytes, words) = all.after(&run, of, entry)?;
+        let (path, bytes, words) = all.after(&mut run, of, entry)?;
         return Ok(after(desk, &path, &bytes, (&words, of, entry)).into());
     }
     let logs = all.logs(&Filter::default());
@@ -133,12 +133,16 @@ fn change(html: &mut Html, clock: &Clock, all: &All, row: &ChangeRow, from: From
                 if !event.state.is_on_way() {
                     html.words("span", "chip", event.state.name());
                 }
-                html.words("span", "chip plus", &format!("+{}", count(event.added.into())));
-                html.words(
-                    "span",
-                    "chip minus",
-                    &format!("\u{2212}{}", count(event.removed.into())),
-                );
+                if event.deleted {
+                    html.words("span", "chip", "deleted");
+                }
+                if event.unknown {
+                    html.words("span", "chip", "size unknown");
+                } else {
+                    let removed = format!("\u{2212}{}", count(event.removed.into()));
+                    html.words("span", "chip plus", &format!("+{}", count(event.added.into())));
+                    html.words("span", "chip minus", &removed);
+                }
                 let when = event.time.map_or_else(String::new, |time| clock.near(time));
                 html.words("span", "chip", &when);
             });

@@ -6,7 +6,7 @@ use report::format::{Clock, last_part};
 use report::html::{Html, Url};
 use report::page::Place;
 use serde::Deserialize;
-use store::find::{Finder, Hit, Hits, SNIPPET};
+use store::find::{Hit, Hits, SNIPPET};
 use store::index::{Options, Rung};
 use store::query::{Place as Stands, Query};
 
@@ -60,9 +60,8 @@ fn find(
             return Ok(Err(format!("{what}. {}", hint.unwrap_or_default())));
         }
     };
-    let store = desk.run().store()?;
     let failed = |error| Refusal::from(CliError::from(error));
-    let Some(finder) = Finder::open(&store).map_err(failed)? else {
+    let Some(finder) = desk.run().finder()? else {
         return Ok(Err("Nothing can be searched yet: the store is being made".into()));
     };
     let options = Options { limit: SHOWN, offset, ..Options::default() };
