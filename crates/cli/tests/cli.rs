@@ -16,6 +16,7 @@ mod cli {
     mod failed_calls;
     mod fault;
     mod file;
+    mod folders;
     mod ghost;
     mod help;
     mod history;
@@ -31,7 +32,10 @@ mod cli {
     mod log;
     mod manual;
     mod mcp;
+    mod named;
+    mod newer;
     mod note;
+    mod owner;
     mod pack;
     mod plans;
     mod readme;
@@ -40,6 +44,7 @@ mod cli {
     mod regex;
     mod related;
     mod rename;
+    mod request;
     mod segments;
     mod show;
     mod spill;
@@ -48,6 +53,7 @@ mod cli {
     mod store;
     mod talk;
     mod todos;
+    mod tokens;
     mod torture;
     mod tree;
     mod usage;

@@ -51,7 +51,7 @@ pub fn missing() -> Option<String> {
 pub fn is_there() -> bool {
     let missing = missing();
     if let Some(what) = &missing {
-        println!("not run: {what} is not there; `cargo xtask check` fetches it");
+        crate::not_run(what);
     }
     missing.is_none()
 }

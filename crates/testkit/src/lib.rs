@@ -7,6 +7,7 @@
 
 pub mod base64;
 pub mod browser;
+pub mod client;
 pub mod clock;
 pub mod corpus;
 pub mod entry;
@@ -26,3 +27,15 @@ pub use fixture::Home;
 pub use served::Served;
 pub use tmux::Tmux;
 pub use truth::Truth;
+
+/// A test needs something that is not installed: it says so and passes. In CI it fails, since a
+/// test that did not run proves nothing.
+///
+/// # Panics
+///
+/// With `CI` set.
+pub fn not_run(what: &str) {
+    let is_ci = std::env::var_os("CI").is_some_and(|value| !value.is_empty());
+    assert!(!is_ci, "{what} is not installed: `cargo xtask check` fetches it");
+    println!("not run: {what} is not installed; `cargo xtask check` fetches it");
+}

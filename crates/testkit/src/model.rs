@@ -10,11 +10,11 @@ pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tools/model")
 }
 
-/// The package; `None`, and a word why, where there is none.
+/// The package; `None` where there is none, see [`crate::not_run`].
 pub fn wheel() -> Option<PathBuf> {
     let wheel = folder().join(WHEEL);
     if !wheel.exists() {
-        println!("not run: the model is not there; `cargo xtask check` fetches it with pip");
+        crate::not_run("the model");
     }
     wheel.exists().then_some(wheel)
 }

@@ -71,6 +71,12 @@ impl Tmux {
         self.ask(&[&["send-keys"], keys].concat()).map(drop)
     }
 
+    /// Pastes a text as a terminal does: bracketed, if the program asked for that.
+    pub fn paste(&self, text: &str) -> Result<(), String> {
+        self.ask(&["set-buffer", "--", text])?;
+        self.ask(&["paste-buffer", "-p"]).map(drop)
+    }
+
     /// Another size.
     pub fn resize(&self, columns: u16, rows: u16) -> Result<(), String> {
         let (columns, rows) = (columns.to_string(), rows.to_string());

@@ -27,6 +27,8 @@ struct Cleaned {
     original_file_bytes: u64,
     read_items: u64,
     read_bytes: u64,
+    snapshot_items: u64,
+    snapshot_bytes: u64,
 }
 
 /// Every file below a folder, with its bytes and time.

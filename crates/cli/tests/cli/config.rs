@@ -112,7 +112,8 @@ fn the_editor_gets_the_file_and_it_is_checked() {
 fn a_run_tells_of_itself_when_asked() {
     let case = case();
     let shown = case.run("list --verbose --timings --quiet");
-    for words in ["Claude folder: ~/.claude\n", "read: 1 file, ", " ms files listed\n", " ms all\n"]
+    for words in
+        ["Claude folder: ~/.claude\n", "read: 1 file, ", " ms sessions joined\n", " ms all\n"]
     {
         assert!(shown.contains(words), "{words}: {shown}");
     }

@@ -255,3 +255,55 @@ fn the_store_answers_as_the_files_did_real() {
     }
     assert_equal(&case, &["list --all", "errors --fixes"], 1);
 }
+
+/// Questions that a store answers in other ways than the files do.
+const WITH_STORE: [&str; 8] = [
+    "list --all",
+    "list --projects",
+    "errors --fixes",
+    "tools",
+    "usage session",
+    "usage waste",
+    "usage reconcile",
+    "history --ghosts",
+];
+
+/// A store that has all files, and one that is behind, say what the files say.
+fn assert_store_changes_nothing(case: &Case, most: usize) {
+    age(&case.claude());
+    let questions = questions(case, &WITH_STORE, most);
+    let direct = ask_all(case, &questions);
+    assert!(case.run("sync --quiet").starts_with("exit 0"));
+    compare(&questions, &direct, &ask_all(case, &questions));
+    // A session goes on, another one is new, and the store has neither.
+    let files = layout::walk(&case.claude()).files;
+    let session = files.iter().find(|found| found.stem().is_some() && found.size > 0).unwrap();
+    let id = session.stem().unwrap();
+    let line = |id: &str, uuid: &str| {
+        format!(
+            r#"{{"parentUuid":null,"cwd":"/w","uuid":"{uuid}","sessionId":"{id}","type":"user","timestamp":"2026-06-01T10:00:00.000Z","message":{{"role":"user","content":"one more"}}}}"#
+        ) + "\n"
+    };
+    let mut text = fs::read(&session.path).unwrap();
+    text.extend(line(id, "one-more-1").as_bytes());
+    fs::write(&session.path, text).unwrap();
+    let new = "eeeeeeee-0000-4000-8000-00000000000e";
+    case.write(&format!("projects/-w/{new}.jsonl"), &line(new, "one-more-2"));
+    age(&case.claude());
+    let behind = ask_all(case, &questions);
+    fs::rename(case.store(), case.home().join("store-elsewhere")).unwrap();
+    compare(&questions, &ask_all(case, &questions), &behind);
+}
+
+fn compare(questions: &[String], direct: &[Said], stored: &[Said]) {
+    for ((question, direct), stored) in questions.iter().zip(direct).zip(stored) {
+        assert!(direct == stored, "{question}\n{}", difference(direct, stored));
+    }
+}
+
+#[test]
+fn a_store_changes_no_answer() {
+    assert_store_changes_nothing(&made(Shape::Hard, 0), 2);
+    assert_store_changes_nothing(&made(Shape::Demo, 0), 4);
+    assert_store_changes_nothing(&made(Shape::Seeds, 1_000_000), 1);
+}

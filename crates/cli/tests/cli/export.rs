@@ -92,7 +92,7 @@ fn one_page_has_everything_in_it() {
     let shown = case.run("export aaaa --to a.html");
     assert!(shown.starts_with("exit 0\n--- stdout\n~/a.html: "), "{shown}");
     assert!(shown.contains(" of 4.9 kB\n"), "{shown}");
-    assert!(shown.contains("note: Hidden at level 3: 1 bookkeeping line\n"), "{shown}");
+    assert!(shown.contains("note: Hidden at level 3: 1 internal line\n"), "{shown}");
     let html = read(&case, "a.html");
     let text = pieces(&html).concat();
     for part in ["Add a flag", "cargo test", "error[E0425]", "Done."] {
@@ -187,7 +187,7 @@ fn records_are_those_of_show() {
     assert_eq!(rest.len(), 2, "its task and its call");
     assert!(rest.iter().all(|line| line["agent_id"] == "a0123456789abcdef"), "{rest:?}");
     assert_eq!((last.records, last.redacted, &last.path), (shown.len() + 2, true, &None));
-    assert!(last.left_out.iter().any(|line| line.contains("bookkeeping")), "{last:?}");
+    assert!(last.left_out.iter().any(|line| line.contains("internal line")), "{last:?}");
 }
 
 #[test]
@@ -266,7 +266,7 @@ fn a_session_as_markdown() {
 
     ---
 
-    - Hidden at level 3: 1 bookkeeping line
+    - Hidden at level 3: 1 internal line
     - Secrets are replaced by placeholders: \[redacted:…\]
     ");
 }

@@ -429,7 +429,7 @@ fn hostile_paths_are_no_place_to_write_to() {
     .map(refused)
     .concat();
     insta::assert_snapshot!(shown, @r#"
-    error: Not written: `../../relative.txt` is no place to write to, it is recorded without the folder it was seen from
+    error: Not written: `~/app/../../relative.txt` is no place to write to, it has `.` or `..` in it
     error: Not written: `C:\Users\x\windows.txt` is no place to write to, it is a path of another system
     error: Not written: `~/app/../../evil.txt` is no place to write to, it has `.` or `..` in it
     error: Not written: ~/.claude/settings.json is below a Claude folder
@@ -455,6 +455,8 @@ enum Line {
         removed: u32,
         created: bool,
         estimated: bool,
+        deleted: bool,
+        unknown: bool,
         state: String,
         turn: Option<usize>,
         hunks: Vec<Hunk>,

@@ -34,7 +34,7 @@ fn prompts_and_their_filters() {
     2026-01-21 12:53  tool     77c0ffee  gone now
     2026-01-21 14:01  tool     77c0ffee  still gone
     ");
-    insta::assert_snapshot!(case.run("history --since 2026-04-20 --session latest"), @"
+    insta::assert_snapshot!(case.run("history --since 2026-04-20 --session 3F2A"), @"
     exit 0
     --- stdout
     TIME              PROJECT  SESSION   PROMPT

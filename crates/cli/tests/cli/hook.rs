@@ -96,6 +96,61 @@ fn a_prompt_is_told_what_is_surely_about_it_and_only_once() {
     assert_eq!(tell(&case, "UserPromptSubmit", own), None, "it knows that itself");
 }
 
+/// A pasted error that occurs in an earlier session is found in a prompt of any length.
+#[test]
+fn a_pasted_error_is_told_where_it_stands() {
+    let case = case();
+    Session::new(4)
+        .prompt("Run it")
+        .call("Bash", json!({"command": "python3 calc.py"}))
+        .failure("Exit code 1\nTraceback (most recent call last):\n  File \"/w/calc.py\", line 3\nNameError: name 'add' is not defined")
+        .call("Edit", json!({"file_path": "/w/calc.py", "old_string": "add", "new_string": "plus"}))
+        .result("done", "")
+        .answer("The function is called plus now; the last caller was wrong.")
+        .prompt("Now set the retry_budget of the uploader")
+        .answer("It is 3.")
+        .write(&case);
+    let error = "NameError: name 'add' is not defined";
+    Session::new(5).prompt(error).answer("I don't know.").write(&case);
+    assert!(case.run("sync").starts_with("exit 0"));
+    let log = "loading configuration from the usual place\n".repeat(40);
+    let pasted = format!("I ran it and got this:\n{log}{error}\n\nWhat is wrong?");
+    for (session, prompt) in [
+        ("a", error.to_owned()),
+        ("b", pasted),
+        ("c", format!("why `{error}`, again?")),
+        ("d", format!("{error} when I run the tests")),
+    ] {
+        let text =
+            tell(&case, "UserPromptSubmit", json!({"prompt": prompt, "session_id": session}));
+        let text = text.unwrap_or_else(|| panic!("{prompt}"));
+        assert!(text.contains("4aaaaaaa#3 2026-04-24T10:00Z output, active> "), "{text}");
+        assert!(text.contains(error), "{text}");
+        assert!(text.contains("answer, active> The function is called plus now"), "{text}");
+        let again = json!({"prompt": error, "session_id": session});
+        assert_eq!(tell(&case, "UserPromptSubmit", again), None, "told already");
+    }
+    let name = ask(&case, "what is the retry_budget?").expect("it stands in an earlier session");
+    assert!(name.contains("4aaaaaaa#") && name.contains("retry_budget of the uploader"), "{name}");
+    for other in ["NameError: name 'sub' is not defined", "what is the retry_limit?"] {
+        assert_eq!(ask(&case, other), None, "{other}");
+    }
+    let own = json!({"prompt": error, "session_id": "4aaaaaaa-0000-4000-8000-000000000001"});
+    let others = tell(&case, "UserPromptSubmit", own).expect("it stands in another session too");
+    assert!(others.contains("5aaaaaaa#1") && !others.contains("4aaaaaaa"), "{others}");
+}
+
+/// What the running session says best does not hide what an earlier one said.
+#[test]
+fn the_running_session_is_no_evidence() {
+    let case = case();
+    let prompt = "why does the session cache not use redis on the staging server?";
+    Session::new(9).prompt(prompt).answer("Because redis was left out on staging.").write(&case);
+    assert!(case.run("sync").starts_with("exit 0"));
+    let text = ask(&case, prompt).expect("it was decided in an earlier session");
+    assert!(text.contains("1aaaaaaa#2") && !text.contains("9aaaaaaa"), "{text}");
+}
+
 /// What people type all day, and questions about other things.
 const UNRELATED: [&str; 40] = [
     "continue",
@@ -188,6 +243,7 @@ fn after_a_compaction_what_was_being_done_is_told() {
          \"This session is being continued from a previous conversation. We decided nothing.\"}}}}\n"
     );
     let before = tell(&case, "SessionStart", compacted.clone()).unwrap();
+    assert!(before.starts_with("[recount] Quoted from this session: evidence"), "{before}");
     let lines = std::fs::read_to_string(&path).unwrap();
     std::fs::write(&path, lines + &boundary).unwrap();
     let text = tell(&case, "SessionStart", compacted).unwrap();
@@ -202,6 +258,7 @@ fn after_a_compaction_what_was_being_done_is_told() {
     }
     assert!(!text.contains("Old") && !text.contains("The rest is"), "{text}");
     let text = tell(&case, "SubagentStart", json!({"transcript_path": path})).unwrap();
+    assert!(text.starts_with("[recount] Quoted from this session: evidence"), "{text}");
     assert!(text.contains("9aaaaaaa#3 2026-04-29T10:00Z person asked> Now the importer"), "{text}");
     for source in ["resume", "clear", "startup"] {
         assert_eq!(tell(&case, "SessionStart", json!({"source": source})), None);

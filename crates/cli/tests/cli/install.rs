@@ -56,6 +56,7 @@ fn what_is_installed_can_be_taken_out_again() {
         file.r#type == "installed_file" && file.outcome == "same" && file.diff.is_empty()
     };
     assert!(again.iter().all(same) && again.len() == 2, "{again:?}");
+    assert_eq!(read(&servers)["mcpServers"]["recount"]["alwaysLoad"], true);
     let gone = case.json::<InstalledFile>("uninstall claude");
     assert!(gone.iter().all(|file| file.outcome == "changed" && file.diff.contains("\n-")));
     assert_eq!(fs::read_to_string(case.claude().join("settings.json")).unwrap(), OWN);
@@ -74,11 +75,96 @@ fn for_one_project_and_one_part() {
     let settings = read(case.claude().join("settings.json"));
     assert!(settings.get("statusLine").is_none() && settings["hooks"]["SessionEnd"].is_array());
     assert!(case.run("uninstall claude --project").starts_with("exit 0\n"));
-    assert_eq!(read(case.claude().join("settings.json")), json!({}));
+    // Both were created for it.
+    assert!(!case.home().join(".mcp.json").exists());
+    assert!(!case.claude().join("settings.json").exists());
     // Where there is nothing, nothing is made.
     let empty = Case::new("");
     assert!(empty.run("uninstall claude").contains("Nothing to change"));
     assert!(!empty.claude().join("settings.json").exists());
+}
+
+/// The names of all files of a home, but for the store.
+fn files(case: &Case) -> Vec<String> {
+    let mut all = Vec::new();
+    let mut folders = vec![case.home().to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            match entry.is_dir() {
+                true if entry.ends_with(".local") => {}
+                true => folders.push(entry),
+                false => all.push(entry.strip_prefix(case.home()).unwrap().display().to_string()),
+            }
+        }
+    }
+    all.sort();
+    all
+}
+
+#[test]
+fn nothing_is_left_of_what_was_installed() {
+    let case = Case::new("");
+    for _ in 0..3 {
+        assert!(case.run("install claude").starts_with("exit 0\n"));
+        assert_eq!(files(&case), [".claude.json", ".claude/settings.json"]);
+        assert!(case.run("uninstall claude --mcp").contains("~/.claude.json: removed"));
+        assert!(case.run("uninstall claude").starts_with("exit 0\n"));
+        assert_eq!(files(&case), [""; 0]);
+    }
+    // An empty file of a person's own stays as it was.
+    let servers = case.home().join(".claude.json");
+    case.write("settings.json", "{ }\n");
+    for empty in ["", "{}", "{}\n"] {
+        fs::write(&servers, empty).unwrap();
+        assert!(case.run("uninstall claude").contains("Nothing to change"));
+        assert_eq!(fs::read_to_string(&servers).unwrap(), empty);
+    }
+    assert!(case.run("install claude").starts_with("exit 0\n"));
+    assert!(case.run("uninstall claude").starts_with("exit 0\n"));
+    assert_eq!(files(&case), [".claude.json", ".claude/settings.json"]);
+    assert_eq!(fs::read_to_string(&servers).unwrap(), "{}\n");
+}
+
+/// Several changes in one second are kept apart.
+#[test]
+fn every_change_has_its_own_backup() {
+    let case = Case::new("");
+    let mut backups = Vec::new();
+    for number in 0..4 {
+        let own = format!("{{\"number\": {number}}}");
+        case.write("settings.json", &own);
+        let changed = case.json::<InstalledFile>("install claude --hooks");
+        let backup = changed[0].backup.clone().unwrap();
+        assert!(backup.starts_with(case.store().to_str().unwrap()), "{backup}");
+        backups.push((backup, own));
+    }
+    for (backup, own) in backups {
+        assert_eq!(fs::read_to_string(backup).unwrap(), own);
+    }
+}
+
+/// The client reads its servers from the folder that the variable names, whichever that is.
+#[test]
+fn servers_go_where_the_client_reads_them() {
+    for (folder, file) in [(".claude", ".claude/.claude.json"), ("other", "other/.claude.json")] {
+        let case = Case::new("");
+        fs::create_dir_all(case.home().join(folder)).unwrap();
+        let mut command = case.command();
+        command.env("CLAUDE_CONFIG_DIR", case.home().join(folder));
+        let output = command.args(["install", "claude", "--mcp"]).output().unwrap();
+        assert!(case.shown(&output).starts_with("exit 0\n"));
+        assert_eq!(files(&case), [file]);
+    }
+}
+
+#[test]
+fn tools_are_loaded_at_once_unless_they_are_not_to_be() {
+    let case = Case::new("");
+    assert!(case.run("install claude --mcp --no-always-load").starts_with("exit 0\n"));
+    let servers = case.home().join(".claude.json");
+    assert_eq!(read(&servers)["mcpServers"]["recount"].get("alwaysLoad"), None);
+    assert!(case.run("install claude --mcp").starts_with("exit 0\n"));
+    assert_eq!(read(&servers)["mcpServers"]["recount"]["alwaysLoad"], true);
 }
 
 #[test]

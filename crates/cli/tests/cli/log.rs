@@ -3,6 +3,7 @@ use serde::Deserialize;
 
 const HOME: &str = "\
 //- projects/-work-app/3f2a91c0-0000-4000-8000-000000000001.jsonl
+{\"parentUuid\":null,\"uuid\":\"u1\",\"sessionId\":\"3f2a91c0-0000-4000-8000-000000000001\",\"type\":\"user\",\"timestamp\":\"2025-12-07T04:17:26.000Z\",\"message\":{\"role\":\"user\",\"content\":\"go\"}}
 //- debug/3f2a91c0-0000-4000-8000-000000000001.txt
 2025-12-07T04:17:24.497Z [DEBUG] Watching for changes in setting files...
 2025-12-07T04:17:24.544Z [DEBUG] [LSP MANAGER] initializeLspServerManager() called

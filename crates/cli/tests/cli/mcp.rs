@@ -26,9 +26,15 @@ struct Client {
 
 impl Client {
     fn new(case: &Case) -> Self {
+        Self::of_session(case, None)
+    }
+
+    /// As the client of this session starts it.
+    fn of_session(case: &Case, session: Option<&str>) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
         let (service, server) = runtime.block_on(async {
             let mut command = tokio::process::Command::from(case.program());
+            session.map(|id| command.env("CLAUDE_CODE_SESSION_ID", id));
             command.arg("mcp").stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
             let mut server = command.spawn().unwrap();
             let (out, input) = (server.stdout.take().unwrap(), server.stdin.take().unwrap());
@@ -167,6 +173,39 @@ fn every_tool_answers_with_places() {
     }
     assert!(client.ask("search", json!({"query": "submarine"})).contains("Nothing found."));
     assert!(client.ask("errors", json!({"tool": "Edit"})).contains("Nothing found."));
+}
+
+/// The session that asks is not an earlier one.
+#[test]
+fn the_running_session_is_no_evidence() {
+    let case = case();
+    let own = "2aaaaaaa-0000-4000-8000-000000000001";
+    let questions = [
+        ("search", json!({"query": "pytest"})),
+        ("recall", json!({"question": "how do the tests run with pytest?"})),
+        ("errors", json!({"text": "pytest"})),
+        ("timeline", json!({"project": "w"})),
+    ];
+    let has_own = |client: &Client| {
+        let asked = questions.iter().map(|(tool, asked)| client.ask(tool, asked.clone()));
+        asked.map(|text| text.contains("2aaaaaaa")).collect::<Vec<bool>>()
+    };
+    assert_eq!(has_own(&Client::new(&case)), [true; 4]);
+    let client = Client::of_session(&case, Some(own));
+    assert_eq!(has_own(&client), [false; 4]);
+    // By name it can be asked for, and lists say which it is.
+    let by_name = client.ask("search", json!({"query": "pytest session:2aaaaaaa"}));
+    assert!(by_name.contains("2aaaaaaa#"), "{by_name}");
+    let sessions = client.ask("sessions", json!({}));
+    assert!(sessions.contains(" this session, 1 turn, 1 failed call"), "{sessions}");
+    // After `/clear` the client has another session; its registry says which.
+    let other = "1aaaaaaa-0000-4000-8000-000000000001";
+    let pid = std::process::id();
+    let registered = format!(r#"{{"pid":{pid},"sessionId":"{other}","status":"busy"}}"#);
+    case.write(&format!("sessions/{pid}.json"), &registered);
+    assert_eq!(has_own(&client), [true; 4]);
+    let recalled = client.ask("recall", json!({"question": "why no redis?"}));
+    assert!(!recalled.contains("1aaaaaaa"), "{recalled}");
 }
 
 #[test]

@@ -234,3 +234,43 @@ fn with_the_model_other_words_are_found() {
     assert!(case.run("model remove").contains("Removed"));
     assert!(!case.store().join("model").exists());
 }
+
+/// Two sessions with the same title, which the client wrote again and again. Only the first says
+/// the word in its talk, too.
+const TITLED: &str = r#"//- projects/-w/aaaaaaaa-0000-4000-8000-000000000001.jsonl
+{"parentUuid":null,"isSidechain":false,"cwd":"/w","sessionId":"aaaaaaaa-0000-4000-8000-000000000001","version":"2.1.326","type":"user","message":{"role":"user","content":"begin here"},"uuid":"u1","timestamp":"2026-11-01T10:00:00.000Z"}
+{"type":"custom-title","customTitle":"Zeppelin hangar","sessionId":"aaaaaaaa-0000-4000-8000-000000000001"}
+{"parentUuid":"u1","isSidechain":false,"cwd":"/w","sessionId":"aaaaaaaa-0000-4000-8000-000000000001","version":"2.1.326","type":"assistant","message":{"id":"m1","type":"message","role":"assistant","model":"claude-opus-5-5","content":[{"type":"text","text":"The zeppelin is in its hall."}],"stop_reason":"end_turn"},"uuid":"a1","timestamp":"2026-11-01T10:00:01.000Z"}
+{"type":"custom-title","customTitle":"Zeppelin hangar","sessionId":"aaaaaaaa-0000-4000-8000-000000000001"}
+{"type":"custom-title","customTitle":"Zeppelin hangar","sessionId":"aaaaaaaa-0000-4000-8000-000000000001"}
+//- projects/-w/bbbbbbbb-0000-4000-8000-000000000001.jsonl
+{"parentUuid":null,"isSidechain":false,"cwd":"/w","sessionId":"bbbbbbbb-0000-4000-8000-000000000001","version":"2.1.326","type":"user","message":{"role":"user","content":"something quite different"},"uuid":"u2","timestamp":"2026-11-02T10:00:00.000Z"}
+{"type":"custom-title","customTitle":"Zeppelin hangar","sessionId":"bbbbbbbb-0000-4000-8000-000000000001"}
+{"type":"custom-title","customTitle":"Zeppelin hangar","sessionId":"bbbbbbbb-0000-4000-8000-000000000001"}
+"#;
+
+#[test]
+fn a_title_finds_its_session_and_is_no_hit_of_its_own() {
+    let case = Case::new(TITLED);
+    let seen = |command: &str| {
+        let rows: Vec<serde_json::Value> = case.json(command);
+        let hits = rows.into_iter().filter(|row| row["type"] == "hit");
+        let mut seen: Vec<(String, u64, String)> = hits
+            .map(|row| {
+                let text = |name: &str| row[name].as_str().unwrap_or_default().to_owned();
+                (text("session")[..1].to_owned(), row["entry"].as_u64().unwrap(), text("role"))
+            })
+            .collect();
+        seen.sort();
+        seen
+    };
+    let hit = |session: &str, entry, role: &str| (session.to_owned(), entry, role.to_owned());
+    // The second session is found by its title and shown with its first prompt.
+    assert_eq!(seen("search zeppelin"), [hit("a", 3, "answer"), hit("b", 1, "prompt")]);
+    assert_eq!(seen("search --regex zeppelin"), [hit("a", 3, "answer")]);
+    // Each title is indexed once.
+    let titles = [hit("a", 2, "title"), hit("b", 2, "title")];
+    assert_eq!(seen("search role:title zeppelin"), titles);
+    let recalled = case.run("recall where is the zeppelin hangar");
+    assert!(!recalled.contains("title"), "{recalled}");
+}

@@ -24,8 +24,10 @@ fn below(help: &str) -> Vec<String> {
 /// A help without the flags that every command has.
 fn own(help: &str) -> String {
     let Some((before, after)) = help.split_once("Global options:\n") else { return help.into() };
-    let rest = after.split_once("\n\n").map_or("", |(_, rest)| rest);
-    format!("{before}{rest}").trim_end().to_owned() + "\n"
+    // Long helps have empty lines between the flags.
+    let is_of_flags = |line: &&str| line.is_empty() || line.starts_with(' ');
+    let rest: Vec<&str> = after.lines().skip_while(is_of_flags).collect();
+    format!("{before}{}", rest.join("\n")).trim_end().to_owned() + "\n"
 }
 
 fn write(page: &mut String, case: &Case, words: &[&str]) {
@@ -54,6 +56,14 @@ fn hold(path: &str, page: &str) {
         text == page,
         "{path} is not current: `UPDATE_DOCS=1 cargo test --features lake --test cli reference`"
     );
+}
+
+#[test]
+fn global_flags_are_shown_once() {
+    let page = include_str!("../../../../docs/reference/commands.md");
+    assert_eq!(page.matches("--claude-dir <DIR>").count(), 1);
+    assert_eq!(page.matches("Global options:").count(), 1);
+    assert_eq!(page.matches("      --store <DIR>").count(), 1);
 }
 
 #[cfg_attr(not(feature = "lake"), ignore = "it is the reference of what is released")]

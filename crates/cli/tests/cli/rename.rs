@@ -88,6 +88,35 @@ fn a_session_that_runs_is_refused() {
     assert_eq!(fs::read(&path).unwrap(), before);
 }
 
+/// The last client deletes its file when it ends, and the folder stays.
+#[test]
+fn an_empty_registry_says_that_nobody_runs() {
+    let (case, path) = left();
+    let file = fs::File::options().append(true).open(&path).unwrap();
+    file.set_modified(SystemTime::now()).unwrap();
+    assert!(case.run("list").contains(" live "), "older versions have no registry");
+    assert!(case.run("rename 1aaa x").starts_with("exit 2\n"));
+    fs::create_dir(case.claude().join("sessions")).unwrap();
+    let shown = case.run("list");
+    assert!(shown.contains(" ended ") && !shown.contains(" live "), "{shown}");
+    assert!(case.run("rename 1aaa x").starts_with("exit 0\n"));
+    assert!(case.run("tag 1aaa x").starts_with("exit 0\n"));
+    assert!(case.run("wait 1aaa").starts_with("exit 0\n"));
+}
+
+/// After a crash the file stays, and the number may be another process by now.
+#[cfg(target_os = "linux")]
+#[test]
+fn another_process_with_the_number_does_not_run_the_session() {
+    let (case, _) = left();
+    let pid = std::process::id();
+    let registered =
+        format!(r#"{{"pid":{pid},"procStart":"1","sessionId":"{ID}","status":"idle"}}"#);
+    case.write("sessions/1.json", &registered);
+    assert!(case.run("list").contains(" ended "));
+    assert!(case.run("rename 1aaa x").starts_with("exit 0\n"));
+}
+
 #[test]
 fn what_only_the_store_has_is_refused() {
     let (case, path) = left();

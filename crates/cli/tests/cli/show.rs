@@ -158,7 +158,7 @@ fn work_at_level_three() {
     fn login() {}
     ```
 
-    hidden here: 1 system event; `--detail 4` shows more
+    hidden here: 1 system event; `--detail 4` and `5` show more
     folded here: 30 lines; `--detail 4` shows more of them, and the numbers for `--entry N`
     ");
 }
@@ -177,7 +177,7 @@ fn fewer_and_more() {
     ▌ turn 1 · 14:00:01
     ▌ Fix the login
 
-    hidden here: 2 thoughts, 2 commands, 1 read, 1 edit, 1 answer, 1 system event; `--detail 2` to `4` show more
+    hidden here: 2 thoughts, 2 commands, 1 read, 1 edit, 1 answer, 1 system event; `--detail 2` to `5` show more
     ");
     insta::assert_snapshot!(case.run("show 3f2a --detail 2"), @"
     exit 0
@@ -196,7 +196,7 @@ fn fewer_and_more() {
     fn login() {}
     ```
 
-    hidden here: 2 thoughts, 2 commands, 1 read, 1 edit, 1 system event; `--detail 3` and `4` show more
+    hidden here: 2 thoughts, 2 commands, 1 read, 1 edit, 1 system event; `--detail 3` to `5` show more
     ");
     let all = case.run("show 3f2a --detail everything");
     insta::assert_snapshot!(all.split("#10 ").nth(1).unwrap(), @"
@@ -296,7 +296,7 @@ fn thinking_and_the_end() {
     fn login() {}
     ```
 
-    hidden here: 1 system event; `--detail 4` shows more
+    hidden here: 1 system event; `--detail 4` and `5` show more
     folded here: 27 lines; `--detail 4` shows more of them, and the numbers for `--entry N`
     ");
     assert!(case.run("show 3f2a --last 0").starts_with("exit 1\n"));
@@ -384,7 +384,7 @@ fn some_turns() {
     ▌ turn 2 · 15:15:05
     ▌ two, well asked
 
-    hidden here: 1 answer; `--detail 2` to `4` show more
+    hidden here: 1 answer; `--detail 2` to `5` show more
     ");
     let turns = |range: &str| {
         let shown = case.run(&format!("show 3f2a --turn {range}"));
@@ -460,6 +460,7 @@ fn the_context() {
     exit 0
     --- stdout
     3f2a91c0-0000-4000-8000-000000000001
+    rebuilt from the transcript
     segment 1 (of 2) · 4 entries · 112 characters
     2,143 tokens as of entry 6: 3 read anew, 2,000 from the cache, 100 put into it, 40 written
     begins with a summary of 104 characters
@@ -482,7 +483,11 @@ fn the_context() {
     #6 @1859 14:00:06 answer
     new
     ");
-    let records: Vec<Record> = compacted().case().json("context 3f2a");
+    let mut lines: Vec<Value> = compacted().case().json("context 3f2a");
+    let head = lines.remove(0);
+    assert_eq!((&head["type"], &head["made_from"]), (&json!("context"), &json!("transcript")));
+    let records: Vec<Record> =
+        lines.into_iter().map(|line| serde_json::from_value(line).expect("a record")).collect();
     let roles: Vec<&str> = records.iter().map(|r| &*r.role).collect();
     assert_eq!(roles, ["boundary", "summary", "prompt", "answer"]);
 }
@@ -558,7 +563,7 @@ fn subagents_below_their_calls() {
 }
 
 #[test]
-fn what_is_not_known_is_shown() {
+fn what_is_not_known_is_counted_and_damage_is_shown() {
     let mut talk = Talk::default();
     talk.prompt("hello");
     talk.line(&json!({"type": "holo-deck", "sessionId": ID, "text": "new thing"}));
@@ -581,7 +586,6 @@ fn what_is_not_known_is_shown() {
     ▌ turn 1 · 14:00:01
     ▌ hello
 
-      ? unknown type  holo-deck, 90 B
       ? damaged line  7 B, no record
           .344Z"}
 
@@ -593,6 +597,8 @@ fn what_is_not_known_is_shown() {
     ▌ turn 2 · 14:00:04
     ▌ see this
     ▌ [image/png, 6 bytes]
+
+    hidden here: 1 entry of unknown type; `--detail 4` and `5` show more
     "#);
 }
 
@@ -624,7 +630,7 @@ fn stream_json_from_standard_input() {
 
     Done.
 
-    hidden here: 1 system event, 1 bookkeeping line; `--detail 4` shows more
+    hidden here: 1 system event, 1 internal line; `--detail 4` and `5` show more
     ");
 }
 
@@ -726,6 +732,7 @@ struct CallResult {
     text: Option<String>,
     media: Vec<String>,
     change: Option<Change>,
+    changed_files: Vec<Change>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -736,7 +743,9 @@ struct Change {
     added: u32,
     removed: u32,
     created: bool,
+    deleted: bool,
     estimated: bool,
+    unknown: bool,
     hunks: Vec<Hunk>,
 }
 

@@ -16,6 +16,7 @@ enum Line {
         without_base64: u64,
         without_original_file: u64,
         without_reads: u64,
+        without_snapshots: u64,
         clean_bytes: u64,
         largest_clean_bytes: Option<u64>,
         median_clean_bytes: Option<u64>,
@@ -43,6 +44,7 @@ enum Line {
         base64_bytes: u64,
         original_file_bytes: u64,
         read_bytes: u64,
+        snapshot_bytes: u64,
     },
     StorageProject {
         project: Option<String>,
@@ -53,6 +55,7 @@ enum Line {
         base64_bytes: u64,
         original_file_bytes: u64,
         read_bytes: u64,
+        snapshot_bytes: u64,
     },
     StorageArchive {
         files: u64,

@@ -239,6 +239,14 @@ fn the_status_line_has_costs_of_session_and_day() {
     --- stdout
     Opus 5.5 · 0% left · session $5.01
     ");
+    // The window is what the client says: 4,004,000 - 1,001,000 are three quarters of it.
+    let window = r#""context_window":{"context_window_size":4004000,"remaining_percentage":null}"#;
+    let wide = status.replace("\"cost\"", &format!("{window},\"cost\""));
+    assert!(line(&wide).contains("\nOpus 5.5 · 75% left · session"), "{}", line(&wide));
+    // Another session's context is not this one's.
+    let fresh = status.replace(A, "0bbbbbbb-0000-4000-8000-000000000001");
+    let fresh = fresh.replace("0bbbbbbb-0000-4000-8000-000000000001.jsonl", &format!("{A}.jsonl"));
+    assert!(line(&fresh).contains("\nOpus 5.5 · session $9.50"), "{}", line(&fresh));
     case.run("sync");
     let more = response("u4", "m4", now, "claude-opus-5-5", 0);
     case.write(&path, &(first.clone() + &more));

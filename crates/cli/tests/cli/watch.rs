@@ -150,3 +150,23 @@ fn a_command_is_called_with_what_was_said_as_data() {
     assert_eq!(event.event, "finished");
     assert!(!case.home().join("hacked").exists());
 }
+
+#[test]
+fn no_event_is_lost_while_another_process_writes_to_the_store() {
+    let path = format!("projects/-w/{SESSION}.jsonl");
+    let line = |uuid: &str, text: &str| {
+        let message = format!(r#""type":"user","message":{{"role":"user","content":"{text}"}}"#);
+        entry(uuid, "2999-01-01T10:00:00.000Z", &message)
+    };
+    let case = Case::new(&format!("//- {path}\n{}", line("a1", "one")));
+    assert!(case.run("sync").starts_with("exit 0"));
+    let watched = Watched::new(&case, &[]);
+    let store = store::folder::Store::new(case.store());
+    let lock = store.lock().unwrap().expect("nobody else has it");
+    let two = line("a1", "one") + &line("a2", "two");
+    case.write(&path, &two);
+    assert_eq!(watched.next().text, "two");
+    drop(lock);
+    case.write(&path, &(two + &line("a3", "three")));
+    assert_eq!(watched.next().text, "three");
+}

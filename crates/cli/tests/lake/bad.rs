@@ -82,9 +82,9 @@ fn what_is_wrong_is_said_and_the_next_write_repairs_it() {
 fn another_version_is_named() {
     let one = One::new();
     done(&mut one.command("write"));
-    change(&one.files("manifest")[0], "\"schema\": 1", "\"schema\": 99");
+    change(&one.files("manifest")[0], "\"schema\": 2", "\"schema\": 99");
     let read = refused(one.command("read").arg("--store").arg(one.team.path("team")));
-    assert!(read.contains("is of version 99 of the tables, not 1"), "{read}");
+    assert!(read.contains("is of version 99 of the tables, not 2"), "{read}");
     assert!(read.contains("bring this one up to date"), "{read}");
     assert!(done(&mut one.command("status")).contains("version 99 of the tables"));
     // Its own host writes it anew.

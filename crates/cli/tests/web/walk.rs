@@ -261,6 +261,7 @@ fn the_keyboard_reaches_everything() {
     }
     // The first stop leads past everything that is on every page.
     browser.open(&served.url);
+    browser.until("document.querySelectorAll('main a').length > 3");
     browser.press(TAB);
     browser.press(ENTER);
     browser.until("location.hash === '#text'");

@@ -18,11 +18,12 @@ pub fn plant(book: &mut Book) -> io::Result<()> {
     summary_earlier(book)?;
     parent_elsewhere(book)?;
     preserved_messages(book)?;
+    summarized_from_here(book)?;
     preserved_segment(book)?;
     only_flag(book)?;
     only_marker(book)?;
     quoted_inside(book)?;
-    quoted_first(book)?;
+    recent_marker(book)?;
     micro(book)?;
     title_before(book)
 }
@@ -102,10 +103,37 @@ fn preserved_messages(book: &mut Book) -> io::Result<()> {
     let flags = "\"isVisibleInTranscriptOnly\":true,\"isCompactSummary\":true";
     s.user_at(place, &format!("{CONTINUED}.\n\nThe build was run.").raw(), flags, "");
     s.note_segment(Some("auto"), Some(171_204), Some(22_900));
-    s.parent = Some(kept_answer);
-    s.prompt("Hanging on a kept message");
+    s.prompt("Hanging on the summary");
     s.say("Good.");
-    s.last_prompt("Hanging on a kept message");
+    s.last_prompt("Hanging on the summary");
+    book.close_session(s)
+}
+
+/// "Summarize from here" (2.1.326): what comes before a prompt is kept, the summary follows it.
+fn summarized_from_here(book: &mut Book) -> io::Result<()> {
+    let mut s = case(book, THEME, "the end of a conversation summarized", "2.1.326")?;
+    let kept_prompt = s.prompt("Keep this one, too");
+    let kept_answer = s.say("Kept.");
+    s.flush();
+    s.prompt("This is summarized");
+    s.say("And this.");
+    s.flush();
+    s.parent = Some(kept_answer.clone());
+    let mut place = s.place();
+    place.logical = place.parent.take();
+    let preserved = obj! { "anchorUuid": &place.uuid, "uuids": [&kept_prompt, &kept_answer] };
+    let metadata = obj! {
+        "trigger": "manual", "preTokens": 11_407, "postTokens": 3_344, "messagesSummarized": 2,
+        "preservedMessages": preserved,
+    };
+    let extra = members! {
+        "content": "Conversation compacted", "level": "info", "compactMetadata": metadata,
+    };
+    s.system_at(place, "compact_boundary", &extra);
+    s.summary_entry("One thing more was said.");
+    s.note_segment(Some("manual"), Some(11_407), Some(3_344));
+    s.prompt("After the summary of the end");
+    s.say("Good.");
     book.close_session(s)
 }
 
@@ -165,12 +193,13 @@ fn quoted_inside(book: &mut Book) -> io::Result<()> {
     book.close_session(s)
 }
 
-fn quoted_first(book: &mut Book) -> io::Result<()> {
-    let name = "the marker text at the beginning of a prompt, typed by a person";
+fn recent_marker(book: &mut Book) -> io::Result<()> {
+    let name = "a recent compaction with the marker text only";
     let mut s = case(book, THEME, name, "2.1.217")?;
     s.say("Ready.");
-    s.prompt(&format!("{CONTINUED}. This is what I pasted; explain it."));
-    s.say("It begins a summary.");
+    s.user(&format!("{CONTINUED}. The build was run.").raw(), "");
+    s.note_segment(None, None, None);
+    s.say("Going on.");
     book.close_session(s)
 }
 

@@ -20,6 +20,7 @@ pub fn plant(book: &mut Book) -> io::Result<()> {
     old_system(book)?;
     progress(book)?;
     attachments(book)?;
+    requests(book)?;
     prompt_fields(book)?;
     assistant_fields(book)
 }
@@ -113,9 +114,7 @@ fn simple_notes(at: &str) -> Vec<(&'static str, String)> {
         ("marble-origami-commit", members! { "v": 1 }),
         ("marble-origami-snapshot", members! { "v": 1 }),
         ("marble-origami-reset", members! { "v": 1 }),
-        ("api-request", members! { "requestId": "req_011C" }),
-        ("api-request-shape", members! { "requestId": "req_011C" }),
-        ("api-request-blob", members! { "requestId": "req_011C" }),
+        ("tools-used", members! { "tools": ["Read", "Edit"] }),
         ("saved_hook_context", members! { "content": ["ready"], "hookName": "SessionStart" }),
         (
             "continued-in",
@@ -354,8 +353,79 @@ fn attachment_list() -> Vec<(&'static str, String)> {
         ("thinking_stripped", members! { "scope": "all" }),
         ("thinking_drop", members! { "model": "claude-opus-4-5", "thinkingBlocksSent": 0 }),
         ("remote_session_change", String::new()),
+        ("silent_turn_reminder", members! { "text": "Say how it goes." }),
     ]);
     list
+}
+
+/// The SHA-256 of a text that is written as the client hashes it: sorted keys, no white space.
+fn sha256(text: &str) -> String {
+    use sha2::{Digest, Sha256};
+    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// 2.1.326 records its requests: whole with all parts, on a base, and with a base that is gone.
+fn requests(book: &mut Book) -> io::Result<()> {
+    let mut s = case(book, THEME, "requests as they were sent", "2.1.326")?;
+    s.say("Ready.");
+    let said = |role: &str, text: &str| {
+        sha256(&format!(r#"{{"content":[{{"text":"{text}","type":"text"}}],"role":"{role}"}}"#))
+    };
+    let (first, day) = (said("user", "Dig for gold"), said("system", "It is Tuesday."));
+    s.prompt("Dig for gold");
+    let shape = r#"{"system":[{"text":"You dig.","type":"text"}],"tools":[{"input_schema":{"type":"object"},"name":"Dig"}]}"#;
+    let shape_hash = sha256(shape);
+    let at = crate::clock::iso(s.now);
+    let snapshot = members! { "systemPrompt": ["You dig."], "tools": [obj! { "name": "Dig" }] };
+    s.attachment("prompt_snapshot", &snapshot);
+    let own = members! { "shapeHash": shape_hash, "timestamp": at, "version": "2.1.326", "shape": Raw(shape.into()) };
+    note(&mut s, "api-request-shape", &own);
+    let message = obj! { "role": "system", "content": "It is Tuesday." };
+    note(&mut s, "api-request-blob", &members! { "hash": day, "message": message });
+    let params = r#""max_tokens":500,"#;
+    let body = |system_mark: &str, rest: &str| {
+        let system = format!(r#"[{{{system_mark}"text":"You dig.","type":"text"}}]"#);
+        let text = |role: &str, text: &str| {
+            format!(r#"{{"content":[{{"text":"{text}","type":"text"}}],"role":"{role}"}}"#)
+        };
+        let messages =
+            format!("{},{}{rest}", text("user", "Dig for gold"), text("system", "It is Tuesday."));
+        format!(
+            r#"{{{params}"messages":[{messages}],"model":"claude-opus-5-5","system":{system},"tools":[{{"input_schema":{{"type":"object"}},"name":"Dig"}}]}}"#
+        )
+    };
+    let mark = r#""cache_control":{"type":"ephemeral"},"#;
+    let marks = r#"[{"path":["system",0],"value":{"type":"ephemeral"}}]"#;
+    let request = |id: &str, base: &str, keep: u64, tail: Vec<String>, digest: &str| {
+        let mut own = members! {
+            "id": id, "timestamp": at, "version": "2.1.326", "querySource": "repl_main_thread",
+            "shapeHash": shape_hash, "params": obj! { "model": "claude-opus-5-5", "max_tokens": 500 },
+        };
+        if !base.is_empty() {
+            crate::scribe::join(&mut own, &members! { "base": base });
+        }
+        let rest = members! {
+            "keep": keep, "tail": tail, "cacheControl": Raw(marks.into()), "requestDigest": digest,
+        };
+        crate::scribe::join(&mut own, &rest);
+        own
+    };
+    let digest = sha256(&body(mark, ""));
+    note(&mut s, "api-request", &request("request-1", "", 0, vec![first, day], &digest));
+    note(&mut s, "tools-used", &members! { "tools": ["Dig"] });
+    let named = |id: &str| members! { "requestRef": id };
+    s.block(entry::text("Digging."), 8, "end_turn", &named("request-1"));
+    s.prompt("Deeper");
+    let rest = r#",{"content":[{"text":"Digging.","type":"text"}],"role":"assistant"},{"content":[{"text":"Deeper","type":"text"}],"role":"user"}"#;
+    let tail = vec![said("assistant", "Digging."), said("user", "Deeper")];
+    let digest = sha256(&body(mark, rest));
+    note(&mut s, "api-request", &request("request-2", "request-1", 2, tail, &digest));
+    s.block(entry::text("Water."), 8, "end_turn", &named("request-2"));
+    s.prompt("Stop");
+    let tail = vec![said("user", "Stop"), said("user", "never written")];
+    note(&mut s, "api-request", &request("request-3", "request-0", 5, tail, &sha256("")));
+    s.block(entry::text("Stopped."), 8, "end_turn", &named("request-3"));
+    book.close_session(s)
 }
 
 /// Optional members of user entries over the releases.

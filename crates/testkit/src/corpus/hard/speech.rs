@@ -17,6 +17,7 @@ pub fn plant(book: &mut Book) -> io::Result<()> {
     api_errors(book)?;
     interrupts(book)?;
     queued(book)?;
+    queued_in_its_line_only(book)?;
     queued_with_text(book)?;
     commands(book)?;
     shell(book)?;
@@ -133,6 +134,28 @@ fn queued(book: &mut Book) -> io::Result<()> {
     });
     s.truth.queued += 1;
     s.say("Built, and the changelog is updated.");
+    book.close_session(s)
+}
+
+/// Before 2.1.92 only the line that queued it has the text of a prompt put into a running turn.
+fn queued_in_its_line_only(book: &mut Book) -> io::Result<()> {
+    let mut s = case(book, THEME, "a prompt queued and kept in its line only", "2.1.33")?;
+    let id = s.envelope.session.clone();
+    let call = s.call("Bash", obj! { "command": "make", "description": "Build" });
+    s.flush();
+    let at = crate::clock::iso(s.now);
+    let operations = [
+        ("enqueue", Some("Also draw the state machine")),
+        ("remove", None),
+        ("enqueue", Some("Taken back into the input")),
+        ("popAll", None),
+    ];
+    for (operation, text) in operations {
+        s.line("queue-operation", &entry::queue(operation, text, &id, &at));
+    }
+    s.truth.queued += 1;
+    s.result(&call, &"ok".raw(), &crate::scribe::tool::bash_shape("ok"));
+    s.say("Built and drawn.");
     book.close_session(s)
 }
 

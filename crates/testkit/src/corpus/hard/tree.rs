@@ -23,6 +23,8 @@ pub fn plant(book: &mut Book) -> io::Result<()> {
     rewind_two(book)?;
     rewind_three(book)?;
     rewind_to_root(book)?;
+    cleared_by_a_plan(book)?;
+    prompt_written_again(book)?;
     rewind_inside_calls(book)?;
     leaf_not_highest(book)?;
     root_leaf_not_highest(book)?;
@@ -158,8 +160,44 @@ fn rewind_to_root(book: &mut Book) -> io::Result<()> {
     s.say("An answer nobody wanted.");
     s.rewind(&mark);
     s.prompt("Case: going back before the first prompt");
+    // Since 2.1.326 at the latest, a rewind to the start is followed by a line that names no leaf.
+    let none = "00000000-0000-0000-0000-000000000000";
+    let line = obj! {
+        "type": "last-prompt", "leafUuid": none, "explicit": true, "sessionId": s.envelope.session
+    };
+    s.line("last-prompt", &line.0);
     s.say("A better answer.");
     s.last_prompt("Case: going back before the first prompt");
+    book.close_session(s)
+}
+
+/// A plan approved with "clear context" (2.1.12): the talk begins anew in the same file.
+fn cleared_by_a_plan(book: &mut Book) -> io::Result<()> {
+    let mut s = case(book, THEME, "a plan approved with the context cleared", "2.1.29")?;
+    s.say("Here is the plan.");
+    s.flush();
+    s.parent = None;
+    s.prompt("Implement the following plan: two steps");
+    s.say("Both are done.");
+    book.close_session(s)
+}
+
+/// A resume wrote the last prompt again, after its answer.
+fn prompt_written_again(book: &mut Book) -> io::Result<()> {
+    let mut s = case(book, THEME, "an answered prompt written again", "2.1.240")?;
+    s.say("Ready.");
+    s.flush();
+    let above = s.parent.clone();
+    s.prompt("Which are bugs?");
+    let at = crate::clock::iso(s.now);
+    s.say("Two of them.");
+    s.flush();
+    let answer = s.truth.leaf.clone();
+    s.parent = above;
+    let again = crate::entry::Place { at, ..s.place() };
+    s.user_at(again, &"Which are bugs?".raw(), "", "");
+    s.truth.forks.replay = 1;
+    s.truth.leaf = answer;
     book.close_session(s)
 }
 
