@@ -6,12 +6,12 @@ RUN apt-get update && apt-get install -y --no-install-recommends gcc libc6-dev \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /src
 COPY . .
-RUN cargo build --release --locked --package recount --features lake
+RUN cargo build --profile dist --locked --package recount --features lake
 
 FROM debian:trixie-slim
 # To trust object stores and the place of the model.
 RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates \
     && rm -rf /var/lib/apt/lists/*
-COPY --from=build /src/target/release/recount /usr/local/bin/recount
+COPY --from=build /src/target/dist/recount /usr/local/bin/recount
 ENV CLAUDE_CONFIG_DIR=/claude RECOUNT_STORE=/store
 ENTRYPOINT ["recount"]

@@ -21,8 +21,8 @@ built="${RECOUNT_BINARY:-}"
 if [ -z "$built" ]; then
     command -v cargo >/dev/null || { echo "install.sh: cargo is needed: https://rustup.rs" >&2; exit 1; }
     cd "$(dirname "$0")"
-    cargo build --release --locked --package recount --features lake
-    built="target/release/recount"
+    cargo build --profile dist --locked --package recount --features lake
+    built="target/dist/recount"
 fi
 
 for file in "$bin" "$bash_file" "$zsh_file" "$fish_file" "$man_dir/x"; do

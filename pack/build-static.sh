@@ -10,5 +10,5 @@ rustup target add "$target"
 # sets them itself, so no system need know how.
 export RUSTFLAGS="-Clink-arg=-Wl,-z,pack-relative-relocs"
 CC_x86_64_unknown_linux_musl=musl-gcc CC_aarch64_unknown_linux_musl=musl-gcc \
-    cargo build --release --locked --package recount --features lake --target "$target"
-ls -l "target/$target/release/recount"
+    cargo build --profile dist --locked --package recount --features lake --target "$target"
+ls -l "target/$target/dist/recount"

@@ -13,7 +13,7 @@ the Spark job writes it, is read by its folders.
 
 import json
 
-SCHEMA = 1
+SCHEMA = 2
 
 
 def register(connection, *lakes):

@@ -11,7 +11,7 @@ without manifests, as `parse.py` writes it, is read by its folders.
 
 import json
 
-SCHEMA = 1
+SCHEMA = 2
 
 
 def register(spark, *lakes):

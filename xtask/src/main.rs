@@ -1,5 +1,5 @@
-//! What a contributor runs: checks, fuzzing, torture, benchmarks, corpora, docs. All commands run
-//! from the root of the repository, wherever they were called.
+//! What a contributor runs: checks, fuzzing, torture, the real client, benchmarks, corpora, docs,
+//! signs of untidy code. All commands run from the root of the repository, wherever they were called.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -7,20 +7,24 @@ use std::process::ExitCode;
 #[cfg(unix)]
 mod bench;
 mod check;
+mod client;
 mod corpus;
 mod docs;
 mod fuzz;
 mod quality;
+mod tidy;
 mod torture;
 
 const USAGE: &str = "\
-usage: cargo xtask check [--fast]
+usage: cargo xtask check [--quick]
        cargo xtask fuzz [--seconds 60] [TARGET...]
        cargo xtask bench [NAME...] [--size 500MB] [--home DIR] [--runs 5] [--big]
+       cargo xtask client [--version X] [--only NAME] [--keep] [--install]
        cargo xtask corpus --shape seeds|lean|many|huge|hard|demo --to DIR …
        cargo xtask quality --locomo FILE --beam DIR --longmemeval FILE …
        cargo xtask torture [--kills 2000] [--seed 1]
-       cargo xtask docs [--check]";
+       cargo xtask docs [--check]
+       cargo xtask tidy [--write]";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -47,10 +51,12 @@ fn run(args: &[String]) -> Result<(), String> {
         "bench" => bench::run(rest, &here),
         #[cfg(unix)]
         "measure" => bench::measure::run(rest),
+        "client" => client::run(rest),
         "corpus" => corpus::run(rest),
         "quality" => quality::run(rest, &here),
         "torture" => torture::run(rest),
         "docs" => docs::run(rest),
+        "tidy" => tidy::run(rest),
         _ => Err(USAGE.into()),
     }
 }

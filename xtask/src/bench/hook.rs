@@ -1,9 +1,13 @@
-//! `recount hook`: how long Claude Code waits for it at each moment, nearly always.
+//! `recount hook`: how long Claude Code waits for it at each event, nearly always, while another
+//! process keeps writing to the store.
 
 use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
 use std::time::Instant;
 
 use serde_json::{Value, json};
@@ -19,7 +23,7 @@ use super::tool::Recount;
 const TIMES: usize = 20;
 
 /// Nobody is to wait longer, in milliseconds.
-const MOST: f64 = 80.0;
+const MOST: f64 = 60.0;
 
 /// Words of made homes, and some that are nowhere.
 const WORDS: [&str; 14] = [
@@ -27,8 +31,8 @@ const WORDS: [&str; 14] = [
     "timeout", "zeppelin", "schema", "release",
 ];
 
-/// The moments of a session in its largest transcript.
-fn moments(transcript: &Path, number: usize) -> [(&'static str, Value); 4] {
+/// The events of a session in its largest transcript.
+fn moments(transcript: &Path, number: usize) -> [(&'static str, Value); 6] {
     let session = format!("bench-{number}");
     let word = |at: usize| WORDS[(number * 5 + at * 3) % WORDS.len()];
     let prompt = format!(
@@ -39,6 +43,11 @@ fn moments(transcript: &Path, number: usize) -> [(&'static str, Value); 4] {
         word(3),
         word(4)
     );
+    // Every third prompt has an error pasted into it.
+    let prompt = match number % 3 {
+        0 => format!("{prompt}\nTypeError: cannot read the {} of {}_{}", word(5), word(6), word(7)),
+        _ => prompt,
+    };
     let of = |more: Value| {
         let mut all = json!({"session_id": session, "transcript_path": transcript, "cwd": "/w"});
         let fields = more.as_object().cloned().unwrap_or_default();
@@ -50,6 +59,8 @@ fn moments(transcript: &Path, number: usize) -> [(&'static str, Value); 4] {
         ("PreToolUse", of(json!({"tool_name": "Edit", "tool_input": {"file_path": "/w/main.rs"}}))),
         ("SessionStart", of(json!({"source": "compact"}))),
         ("SubagentStart", of(json!({}))),
+        ("PreCompact", of(json!({"trigger": "auto"}))),
+        ("SessionEnd", of(json!({"reason": "other"}))),
     ]
 }
 
@@ -60,6 +71,7 @@ pub fn hook(home: &Home, recount: &Recount, runs: usize) -> Result<Report, Strin
     race(&[ours("recount sync", recount, &path, &store, &["sync"])], 0);
     let largest = home.files.first().map(|(file, _)| file).ok_or("the home is empty")?;
     let largest = fs::canonicalize(largest).map_err(|e| e.to_string())?;
+    let _writer = Writer::start(recount, &store)?;
     let mut times: Vec<(&str, Vec<f64>)> = Vec::new();
     for number in 0..runs * TIMES {
         for (event, input) in moments(&largest, number) {
@@ -81,9 +93,61 @@ pub fn hook(home: &Home, recount: &Recount, runs: usize) -> Result<Report, Strin
         verdicts.push(Verdict { what, value: Some(at(95)), target: Target::AtMost(MOST) });
     }
     let bytes: u64 = home.files.iter().map(|(_, size)| size).sum();
-    let on = format!("{} of {:.1} GB, {} times each", home.name, bytes as f64 / 1e9, runs * TIMES);
+    let on = format!(
+        "{} of {:.1} GB, {} times each, the store being written to",
+        home.name,
+        bytes as f64 / 1e9,
+        runs * TIMES
+    );
     let name = format!("hook-{}", home.name);
     Ok(Report { name, on, table, rows: rows.into(), verdicts })
+}
+
+/// A session elsewhere that grows, and a sync after each of its turns, until this is dropped.
+struct Writer {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Writer {
+    fn start(recount: &Recount, store: &Path) -> Result<Self, String> {
+        let home = place("hook-writer")?;
+        let session = "5aaaaaaa-0000-4000-8000-000000000001";
+        let folder = home.join("projects/-w");
+        fs::create_dir_all(&folder).map_err(|e| e.to_string())?;
+        let file = folder.join(format!("{session}.jsonl"));
+        let (program, store) = (recount.path().to_path_buf(), store.to_path_buf());
+        let stop = Arc::new(AtomicBool::new(false));
+        let is_over = stop.clone();
+        let thread = std::thread::spawn(move || {
+            for number in 0_usize.. {
+                if is_over.load(Ordering::Relaxed) {
+                    return;
+                }
+                let word = WORDS[number % WORDS.len()];
+                let line = json!({"parentUuid": null, "uuid": format!("w{number}"),
+                    "sessionId": session, "timestamp": "2026-04-21T10:00:00.000Z", "cwd": "/w",
+                    "version": "2.1.100", "type": "user", "message": {"role": "user",
+                    "content": format!("{} {number}", format!("the {word} ").repeat(500))}});
+                let grown = fs::File::options().create(true).append(true).open(&file);
+                let written = grown.and_then(|mut file| writeln!(file, "{line}"));
+                let mut sync = Command::new(&program);
+                sync.args(["sync", "--quiet", "--claude-dir"]).arg(&home);
+                sync.arg("--store").arg(&store).stdout(Stdio::null()).stderr(Stdio::null());
+                if written.is_err() || sync.status().is_err() {
+                    return;
+                }
+            }
+        });
+        Ok(Self { stop, thread: Some(thread) })
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        let _ = self.thread.take().map(JoinHandle::join);
+    }
 }
 
 /// How long one hook takes, in milliseconds.
