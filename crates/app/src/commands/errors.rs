@@ -4,8 +4,9 @@ use std::collections::HashSet;
 
 use report::errors::{self, ErrorGroup, ErrorItem, Fix};
 use report::filter::{Period, ProjectFilter};
+use transcript::id::SessionId;
 use transcript::layout::{FileKind, Found, Problem};
-use transcript::library::Library;
+use transcript::library::{Library, SessionItem};
 use transcript::session::Session;
 use transcript::source::Source;
 
@@ -14,7 +15,6 @@ use crate::commands::short;
 use crate::error::{Answer, CliError};
 use crate::name::SessionName;
 use crate::run::Run;
-use crate::sessions::Stray;
 use crate::terminal::format::{count, counted};
 use crate::terminal::safe;
 use crate::terminal::style::{self, paint};
@@ -172,19 +172,27 @@ pub fn joined(
             items.into_iter().filter(|item| counts(item)).map(|item| placed(&library, card, item)),
         );
     }
-    for Stray { item, file, taken } in strays {
-        let is_asked = |cwd: &Option<Box<str>>| {
-            project.is_none_or(|p| cwd.as_deref().is_some_and(|cwd| p.matches(cwd)))
-        };
-        let Some(items) = run.or_skip(taken) else { continue };
-        if only.as_ref().is_none_or(|only| *only == item.id) && is_asked(&item.facts.cwd) {
-            let session = Some(item.id.to_string());
+    for stray in strays {
+        let is_asked = is_stray_asked(stray.item, only.as_ref(), project);
+        let Some(items) = run.or_skip(stray.taken) else { continue };
+        if is_asked {
+            let (session, file) = (Some(stray.item.id.to_string()), stray.file);
             let placed =
                 |item| Placed { session: session.clone(), agent: None, file: file.clone(), item };
             all.extend(items.into_iter().map(placed));
         }
     }
     Ok(all)
+}
+
+fn is_stray_asked(
+    owner: &SessionItem,
+    only: Option<&SessionId>,
+    project: Option<&ProjectFilter>,
+) -> bool {
+    let is_session = only.is_none_or(|only| *only == owner.id);
+    is_session
+        && project.is_none_or(|p| owner.facts.cwd.as_deref().is_some_and(|cwd| p.matches(cwd)))
 }
 
 fn of_project(library: &Library, card: usize, project: &ProjectFilter) -> bool {

@@ -43,17 +43,7 @@ pub fn recorded_context(
     let all = opened.session().nodes();
     let own = all.partition_point(|node| node.source == 0);
     let at = |offset: u64| all[..own].binary_search_by_key(&offset, |node| node.offset).ok();
-    let mut places: HashMap<usize, usize> = HashMap::new();
-    let mut blobs: Vec<(usize, Recorded)> = Vec::new();
-    for (place, message) in request.messages.iter().enumerate() {
-        match (&message.source, &message.json) {
-            (MessageSource::Entries(spans), _) => {
-                places.extend(spans.iter().filter_map(|span| Some((at(span.offset)?, place))));
-            }
-            (MessageSource::Blob(_), Some(json)) => blobs.push((place, Recorded::of_json(json))),
-            _ => {}
-        }
-    }
+    let (mut places, blobs) = message_places(&request, at);
     // The client writes requests and entries independently of each other: the answer may stand
     // before its request.
     let is_after = |position: usize, node: usize| {
@@ -88,6 +78,24 @@ pub fn recorded_context(
     let count = after.len();
     in_order.extend(after);
     Ok(Some(RecordedContext { request, nodes: in_order, after: count }))
+}
+
+/// The place in the request of each entry that it names, and the messages it has whole.
+fn message_places(
+    request: &SentRequest,
+    node_at: impl Fn(u64) -> Option<usize>,
+) -> (HashMap<usize, usize>, Vec<(usize, Recorded)>) {
+    let (mut places, mut blobs) = (HashMap::new(), Vec::new());
+    for (place, message) in request.messages.iter().enumerate() {
+        match (&message.source, &message.json) {
+            (MessageSource::Entries(spans), _) => {
+                places.extend(spans.iter().filter_map(|span| Some((node_at(span.offset)?, place))));
+            }
+            (MessageSource::Blob(_), Some(json)) => blobs.push((place, Recorded::of_json(json))),
+            _ => {}
+        }
+    }
+    (places, blobs)
 }
 
 /// The last request that was answered, and where its answer begins among the nodes.
