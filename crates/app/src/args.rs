@@ -15,7 +15,7 @@ use crate::browse::BrowseArgs;
 use crate::commands;
 use crate::error::CliError;
 use crate::run::Run;
-use crate::time_arg::TimeArg;
+use ask::time_arg::TimeArg;
 
 /// Read, find, count and show everything Claude Code leaves behind.
 #[derive(Debug, Parser)]
@@ -138,12 +138,12 @@ pub struct Scope {
 impl Scope {
     /// The span of time.
     pub fn period(&self, run: &Run) -> Period {
-        run.period(self.since.as_ref(), self.until.as_ref())
+        run.recount.period(self.since.as_ref(), self.until.as_ref())
     }
 
     /// The projects.
     pub fn project(&self, run: &Run) -> Result<Option<ProjectFilter>, CliError> {
-        run.project(self.project.as_deref())
+        Ok(run.recount.project(self.project.as_deref())?)
     }
 }
 

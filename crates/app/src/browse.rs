@@ -73,15 +73,15 @@ impl BrowseArgs {
 /// The browser until the person leaves it.
 pub fn run(args: &BrowseArgs, color: ColorChoice, run: &mut Run) -> Result<Answer, CliError> {
     let real = |root: PathBuf| root.canonicalize().unwrap_or(root);
-    let roots = run.roots()?.into_iter().map(real).collect();
-    let store = run.store()?.folder().to_path_buf();
+    let roots = run.recount.roots()?.into_iter().map(real).collect();
+    let store = run.recount.store()?.folder().to_path_buf();
     let redactor = run.redact.then(|| Redactor::new(Rules::built_in(), RedactOptions::default()));
     let desk = Arc::new(Desk::new(roots, store.clone(), redactor));
     let how = Use { inline: args.inline, has_mouse: !args.no_mouse };
     let options = Options {
         is_pick: args.pick,
         is_plain: screen::is_plain(color),
-        here: run.here().ok().map(|here| here.to_string_lossy().into_owned()),
+        here: run.recount.here().ok().map(|here| here.to_string_lossy().into_owned()),
     };
     let mut screen = Screen::take(how)?;
     let state = State::new(options, screen.size());
@@ -103,7 +103,8 @@ struct Hands {
 impl Hands {
     fn new(desk: &Arc<Desk>, store: &Path, run: &Run, screen: &Screen, say: &Sender<Msg>) -> Self {
         let (reading, requests) = mpsc::channel();
-        let reader = Reading::new(desk.clone(), run.clock.clone(), run.redact, reading.clone());
+        let reader =
+            Reading::new(desk.clone(), run.recount.clock.clone(), run.redact, reading.clone());
         let (searching, searches) = mpsc::channel();
         let deeds = Deeds::new(desk.clone(), store.into(), say.clone());
         let told = [say.clone(), say.clone(), say.clone(), say.clone()];

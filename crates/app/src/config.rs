@@ -14,7 +14,7 @@ use toml_edit::{Array, Document, DocumentMut, Item, Value};
 use crate::args::{Color, Global};
 use crate::browse::BrowseArgs;
 use crate::error::{ConfigError, Mistake};
-use crate::home::Environment;
+use ask::home::Environment;
 
 /// What a key may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

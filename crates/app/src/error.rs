@@ -16,6 +16,7 @@ mod restore;
 mod stamp;
 mod store;
 
+pub use ask::StoreError;
 pub use clean::CleanError;
 pub use config::{ConfigError, Mistake};
 pub use export::ExportError;
@@ -26,21 +27,21 @@ pub use lake::LakeError;
 pub use learn::LearnError;
 pub use restore::RestoreError;
 pub use stamp::StampError;
-pub use store::StoreError;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::Style;
+use ask::HistoryError;
 use report::show::NoPart;
 use transcript::layout::Problem;
 
-use crate::home::HomeError;
-use crate::name::{NameError, Noun};
 use crate::terminal::format::{count, counted};
 use crate::terminal::safe;
 use crate::terminal::style::{self, paint};
+use ask::home::HomeError;
+use ask::name::{NameError, Noun};
 
 /// So many unreadable files are named, the others counted.
 const NAMED_MOST: usize = 5;
@@ -126,6 +127,18 @@ pub enum CliError {
     Lake(LakeError),
     /// Nobody can be spoken with.
     Mcp(io::Error),
+}
+
+impl From<HistoryError> for CliError {
+    fn from(error: HistoryError) -> Self {
+        match error {
+            HistoryError::Home(error) => Self::Home(error),
+            HistoryError::Name(error) => Self::Name(error),
+            HistoryError::Read(problem) => Self::Read(problem),
+            HistoryError::Store(error) => Self::Store(error),
+            HistoryError::Prices(path, error) => Self::Prices(path, error),
+        }
+    }
 }
 
 impl From<HomeError> for CliError {

@@ -54,9 +54,9 @@ pub struct HookAnswer {
 /// What the model is told; mostly nothing.
 pub fn answer(event: &str, input: &Value, patience: Duration, run: &mut Run) -> Option<HookAnswer> {
     let until = Instant::now() + patience / SHARE;
-    let store = run.store().ok()?;
+    let store = run.recount.store().ok()?;
     let redactor = Redactor::new(Rules::built_in(), Options::default());
-    let (session, roots) = (input["session_id"].as_str()?, run.real_roots().ok()?);
+    let (session, roots) = (input["session_id"].as_str()?, run.recount.real_roots().ok()?);
     let given = RefCell::new(None);
     let moment = Moment { input, session, until, store, roots, redactor, given };
     let lines = match event {
@@ -66,7 +66,7 @@ pub fn answer(event: &str, input: &Value, patience: Duration, run: &mut Run) -> 
         "PreToolUse" => moment.file(),
         "PreCompact" | "SessionEnd" => {
             evidence::forget_old(&moment.store);
-            run.sync_behind(&moment.store).ok()?;
+            run.start_sync(&moment.store).ok()?;
             None
         }
         _ => None,

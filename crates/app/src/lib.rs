@@ -9,40 +9,29 @@ mod clock;
 mod commands;
 mod config;
 mod demo;
+mod environment;
 mod error;
-mod ghosts;
-mod home;
 mod hook;
-mod imported;
 mod install;
-mod ledger;
 mod live;
 mod mcp;
 mod memory;
-mod name;
-mod process;
 mod quote;
-mod read;
-mod retention;
 mod run;
 mod serve;
-mod sessions;
-mod stored;
-mod tables;
 mod terminal;
-mod time_arg;
 mod wire;
 
 use std::io::Write;
 use std::process::ExitCode;
 
+use ask::Locations;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 
 use crate::args::{Args, Command};
 use crate::config::Config;
 use crate::error::Answer;
-use crate::home::Environment;
 use crate::run::Run;
 use crate::terminal::format::Clock;
 
@@ -57,7 +46,7 @@ pub fn main() -> ExitCode {
         }
         Err(error) => refuse(&error),
     };
-    let mut environment = Environment::read();
+    let mut environment = environment::read_environment();
     let place = Config::place(&environment);
     let (mut config, wrong) = match Config::read(place.clone()) {
         Ok(config) => (config, None),
@@ -65,13 +54,18 @@ pub fn main() -> ExitCode {
     };
     config.lay_below(&mut global, &mut browse, &mut environment);
     let color = global.color();
-    let mut run = Run::new(global, environment, Clock { now: clock::now() });
+    let (locations, _sample, unlocated) = match run::locate(&global, environment) {
+        Ok((locations, sample)) => (locations, sample, None),
+        Err(error) => (Locations::default(), None, Some(error)),
+    };
+    let mut run = Run::new(&global, locations, Clock { now: clock::now() });
     run.config = config;
     // A hook never fails, and a file with a mistake can be set right.
     let bears_mistakes = matches!(command, Some(Command::Hook(_) | Command::Config(_)));
     let wrong = wrong.filter(|_| !bears_mistakes);
     let result = match command {
         _ if wrong.is_some() => wrong.map_or(Ok(Answer::Nothing), |wrong| Err(wrong.into())),
+        _ if unlocated.is_some() => unlocated.map_or(Ok(Answer::Nothing), Err),
         Some(_) if browse.is_given() => {
             let words = "--inline, --pick and --no-mouse are for `recount` without a command";
             Args::command().error(ErrorKind::ArgumentConflict, words).exit()

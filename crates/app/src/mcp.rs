@@ -4,13 +4,14 @@
 //! command line would. What was said in sessions is never trusted: see `answer`.
 
 mod answer;
-mod ask;
+mod question;
 mod read;
 mod tool;
 
 use std::io;
 use std::sync::Arc;
 
+use ask::{HistoryError, Locations};
 use report::redact::{Options, Place, Redactor, Rules};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
@@ -21,7 +22,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
 use tokio::sync::Semaphore;
 
 use crate::error::{self, CliError};
-use crate::run::Folders;
+use crate::run::Run;
 use tool::Question;
 
 /// What an agent is told about all tools.
@@ -41,6 +42,12 @@ impl From<CliError> for Refusal {
     }
 }
 
+impl From<HistoryError> for Refusal {
+    fn from(error: HistoryError) -> Self {
+        CliError::from(error).into()
+    }
+}
+
 impl From<io::Error> for Refusal {
     fn from(error: io::Error) -> Self {
         CliError::from(error).into()
@@ -48,12 +55,12 @@ impl From<io::Error> for Refusal {
 }
 
 /// Serves on standard input and output until the input ends.
-pub fn serve(folders: Folders) -> io::Result<()> {
+pub fn serve(locations: Locations) -> io::Result<()> {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let redactor = Redactor::new(Rules::built_in(), Options::default());
     let server = Server {
-        with: Arc::new(With { folders, redactor }),
+        with: Arc::new(With { locations, redactor }),
         // One at a time: each may read all files.
         turn: Arc::new(Semaphore::new(1)),
     };
@@ -67,16 +74,17 @@ pub fn serve(folders: Folders) -> io::Result<()> {
 }
 
 struct With {
-    folders: Folders,
+    locations: Locations,
     redactor: Redactor<'static>,
 }
 
 impl With {
     /// The answer as one text, or why there is none.
     fn answer(&self, question: &Question) -> Result<String, Refusal> {
-        let mut run = self.folders.run();
-        run.asking = run.parent_session();
+        let mut run = Run::held(self.locations.clone(), true);
+        run.recount.asking = run.parent_session();
         let mut page = question.ask(&mut run)?;
+        run.note_observed();
         page.notes.extend(run.talk.take());
         // Flags are for the command line.
         page.notes.retain(|note| !note.contains("`--"));

@@ -98,7 +98,7 @@ pub fn errors(run: &mut Run, here: Option<&str>) -> Result<Vec<Hit>, CliError> {
             entry: error.entry,
             who: format!("#{} {}", error.entry, safe::line(error.tool.as_deref().unwrap_or("?"))),
             snippet: safe::line(&said(error.error.as_ref())),
-            when: when(time(error.time.as_deref()), &run.clock),
+            when: when(time(error.time.as_deref()), &run.recount.clock),
             ..Hit::default()
         })
     };
@@ -127,7 +127,7 @@ pub fn file(run: &mut Run, path: &str) -> Result<Vec<Hit>, CliError> {
         FileLine::Change(change) => Some(Hit {
             who: format!("#{} {}", change.entry, safe::line(&change.tool)),
             snippet: change.words(),
-            when: when(time(change.time.as_deref()), &run.clock),
+            when: when(time(change.time.as_deref()), &run.recount.clock),
             title: safe::line(change.title.as_deref().unwrap_or("(no title)")),
             id: change.session_id,
             agent: change.agent_id,

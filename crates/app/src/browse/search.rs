@@ -67,7 +67,7 @@ fn find(
     asked: &str,
     here: Option<&str>,
 ) -> Result<(Vec<find::Hit>, String), CliError> {
-    let dates = |text: &str| date(text, &run.clock);
+    let dates = |text: &str| date(text, &run.recount.clock);
     let wrong = |error| CliError::Store(StoreError::Query(asked.to_owned(), error));
     let text = match here {
         Some(here) => format!("{asked} project:\"{here}\""),
@@ -75,7 +75,7 @@ fn find(
     };
     let query = Query::parse(&text, &dates).map_err(wrong)?;
     let options = Options { limit: SHOWN, ..Options::default() };
-    let found = run.ask(|finder| finder.search(&query, options, SNIPPET))?;
+    let found = run.recount.ask(|finder| finder.search(&query, options, SNIPPET))?;
     let mut told = run.talk.take();
     if found.hits.is_empty() {
         told.push("Nothing found".into());
@@ -103,7 +103,7 @@ fn shown(run: &Run, hit: &find::Hit) -> Hit {
         who: format!("#{} {}{place}", hit.entry, hit.role.name()),
         snippet,
         marks,
-        when: when(hit.time, &run.clock),
+        when: when(hit.time, &run.recount.clock),
         is_ghost: hit.is_ghost(),
     }
 }

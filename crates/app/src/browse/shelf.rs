@@ -36,7 +36,7 @@ pub fn tell(desk: &Desk, say: &Sender<Msg>) {
     loop {
         let news = match desk.look() {
             Ok(true) => {
-                let rows = rows(desk, &desk.run().clock);
+                let rows = rows(desk, &desk.run().recount.clock);
                 vec![Msg::Rows(rows, true), Msg::Changed, Msg::Prompts(prompts(&mut run))]
             }
             Ok(false) => vec![Msg::Changed],
@@ -52,16 +52,16 @@ pub fn tell(desk: &Desk, say: &Sender<Msg>) {
 /// The sessions for the first screen: all of them if there is a store, which is a matter of
 /// milliseconds, else those of the newest files.
 fn first_rows(run: &mut Run) -> Option<Vec<Row>> {
-    if !run.store().ok()?.exists() {
+    if !run.recount.store().ok()?.exists() {
         return newest(run);
     }
-    let library = run.sessions().ok()?;
-    Some(of_library(&library, &[], &Pulse::default(), &run.clock))
+    let library = run.recount.sessions().ok()?;
+    Some(of_library(&library, &[], &Pulse::default(), &run.recount.clock))
 }
 
 /// The sessions of the files that were written last.
 fn newest(run: &mut Run) -> Option<Vec<Row>> {
-    let mut files = run.transcripts().ok()?;
+    let mut files = run.recount.transcripts().ok()?;
     files.sort_by_key(|found| std::cmp::Reverse(found.modified));
     let mut left = AT_ONCE_BYTES;
     let is_next = |found: &Found| {
@@ -72,7 +72,7 @@ fn newest(run: &mut Run) -> Option<Vec<Row>> {
     let files: Vec<Found> = files.into_iter().filter(is_next).take(AT_ONCE).collect();
     let scan = library::scan(files, |_, _, _| None::<()>, |_| ());
     let (library, _) = Library::join(scan);
-    Some(of_library(&library, &[], &Pulse::default(), &run.clock))
+    Some(of_library(&library, &[], &Pulse::default(), &run.recount.clock))
 }
 
 /// The sessions of the files.
@@ -89,7 +89,7 @@ fn of_library(library: &Library, ghosts: &[SessionItem], pulse: &Pulse, clock: &
 /// What was typed in each session, in small letters.
 fn prompts(run: &mut Run) -> HashMap<String, String> {
     let mut all: HashMap<String, String> = HashMap::new();
-    for typed in run.typed().unwrap_or_default() {
+    for typed in run.recount.typed().unwrap_or_default() {
         let (Some(session), Some(text)) = (typed.prompt.session, typed.prompt.display) else {
             continue;
         };

@@ -12,7 +12,7 @@ use transcript::source::Source;
 use crate::commands::show::end;
 use crate::error::CliError;
 use crate::serve::Open;
-use crate::sessions::Family;
+use ask::sessions::Family;
 
 /// So many records are read of the end of a large file.
 const END: usize = 200;

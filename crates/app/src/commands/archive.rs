@@ -13,15 +13,15 @@ use transcript::time::Time;
 
 use super::short;
 use crate::error::{Answer, CliError, StoreError};
-use crate::retention::{Retention, in_days};
 use crate::run::Run;
-use crate::stored::StoredFile;
 use crate::terminal::format::{count, counted, size};
 use crate::terminal::progress::Progress;
 use crate::terminal::safe;
 use crate::terminal::style::{self, paint};
 use crate::terminal::table::{Cell, Column, Table};
 use crate::wire::archive as wire;
+use ask::retention::{Retention, in_days};
+use ask::stored::StoredFile;
 
 /// What the store keeps: its size, a check of every byte, sessions that are only there.
 #[derive(Debug, clap::Args)]
@@ -121,7 +121,7 @@ pub fn run(args: &ArchiveArgs, run: &mut Run) -> Result<Answer, CliError> {
 }
 
 fn status(run: &mut Run) -> Result<Answer, CliError> {
-    let store = run.filled_store()?;
+    let store = run.recount.filled_store()?;
     let (status, sizes) = (store.archive(Access::Read)?.status()?, store.sizes());
     if run.json {
         run.out.json(&wire::ArchiveStatus::new(store.folder(), &status, sizes))?;
@@ -179,7 +179,7 @@ impl Meter {
 }
 
 fn verify(run: &mut Run) -> Result<Answer, CliError> {
-    let archive = run.archive(Access::Read)?;
+    let archive = run.recount.archive(Access::Read)?;
     let mut meter = Meter::new(run);
     let report = archive.verify(|now| meter.show(now))?;
     drop(meter);
@@ -218,7 +218,7 @@ fn show_verified(run: &mut Run, report: &Report) -> Result<(), CliError> {
 }
 
 fn compact(run: &mut Run) -> Result<Answer, CliError> {
-    let store = run.filled_store()?;
+    let store = run.recount.filled_store()?;
     let failed = |source| SyncError::Folder { path: store.folder().into(), source };
     let _lock = store.lock().map_err(failed)?.ok_or(SyncError::Locked)?;
     let before = store.sizes().archive;
@@ -250,7 +250,7 @@ fn compact(run: &mut Run) -> Result<Answer, CliError> {
 }
 
 fn list(args: &ListArgs, run: &mut Run) -> Result<Answer, CliError> {
-    let stored = run.stored()?;
+    let stored = run.recount.stored()?;
     let files = stored.files()?;
     let none = Vec::new();
     let mut gone: Vec<(SessionRow, &[StoredFile])> = stored
@@ -315,7 +315,7 @@ fn show_list(run: &mut Run, gone: &[(SessionRow, &[StoredFile])]) -> Result<(), 
 }
 
 fn when(run: &Run, time: Option<Time>) -> String {
-    time.map_or_else(|| "-".into(), |time| run.clock.near(time))
+    time.map_or_else(|| "-".into(), |time| run.recount.clock.near(time))
 }
 
 fn print(run: &mut Run, table: &Table) -> Result<(), CliError> {
@@ -334,9 +334,9 @@ struct Expiring {
 
 fn expiring(args: &ExpiringArgs, run: &mut Run) -> Result<Answer, CliError> {
     let kept = Kept::read(run)?;
-    let until = in_days(run.clock.time(), args.days);
+    let until = in_days(run.recount.clock.time(), args.days);
     let mut all = Vec::new();
-    for root in run.roots()? {
+    for root in run.recount.roots()? {
         let walk = layout::walk_projects(&root);
         walk.problems.into_iter().for_each(|problem| run.talk.skip(problem));
         let retention = Retention::of(&root);
@@ -375,7 +375,7 @@ struct Kept {
 
 impl Kept {
     fn read(run: &mut Run) -> Result<Self, CliError> {
-        let store = run.store()?;
+        let store = run.recount.store()?;
         if !store.exists() {
             return Ok(Self::default());
         }
@@ -416,12 +416,12 @@ fn show_expiring(run: &mut Run, all: &[Expiring]) -> Result<(), CliError> {
         Column::Left("TITLE"),
     ])
     .spare(&["PROJECT", "SIZE"]);
-    let now = run.clock.time();
+    let now = run.recount.clock.time();
     for one in all {
         let (kept, look) = if one.is_kept { ("yes", style::GOOD) } else { ("no", style::BAD) };
         let end = match one.end <= now {
             true => "at its next start".into(),
-            false => run.clock.minute(one.end),
+            false => run.recount.clock.minute(one.end),
         };
         let session = one.session.as_ref();
         let project = session.and_then(|session| session.project.as_deref());

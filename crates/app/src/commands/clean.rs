@@ -22,7 +22,6 @@ use transcript::source::Source;
 use super::restore::is_there;
 use super::short;
 use crate::error::{Answer, CleanError, CliError};
-use crate::name::SessionName;
 use crate::run::Run;
 use crate::terminal::format::{count, counted, percent, size};
 use crate::terminal::progress::Progress;
@@ -30,6 +29,7 @@ use crate::terminal::safe;
 use crate::terminal::style;
 use crate::terminal::table::{Cell, Column, Table};
 use crate::wire::clean::CleanedFile;
+use ask::name::SessionName;
 
 /// Copy sessions without base64, files before edits and double reads.
 #[derive(Debug, clap::Args)]
@@ -149,16 +149,16 @@ fn items(run: &mut Run, names: &[SessionName]) -> Result<Vec<Item>, CliError> {
     let is_path = |name: &SessionName| matches!(name, SessionName::Path(_));
     let library = match names.iter().all(is_path) {
         true => Library::default(),
-        false => run.sessions()?,
+        false => run.recount.sessions()?,
     };
     // What is damaged is copied as it is.
-    run.shows_damage();
+    run.recount.observed.forget_damage();
     let mut items: BTreeMap<PathBuf, Item> = BTreeMap::new();
     for name in names {
         let found = match name {
             SessionName::Path(path) => lone(path)?,
             name => {
-                let id = run.identify(name, &library)?;
+                let id = run.recount.identify(name, &library)?;
                 known(run, &library, &id)?
             }
         };
@@ -206,10 +206,10 @@ fn known(run: &mut Run, library: &Library, id: &SessionId) -> Result<Vec<Item>, 
             && kind.project_slug().is_some()
             && !matches!(kind, FileKind::Session { .. } | FileKind::SetAside { .. })
     };
-    for root in run.roots()? {
+    for root in run.recount.roots()? {
         let walk = layout::session_files(&root, id);
         walk.problems.into_iter().for_each(|problem| run.talk.skip(problem));
-        let kept = run.kept(&root, &walk.files, in_folder)?;
+        let kept = run.recount.kept(&root, &walk.files, in_folder)?;
         found.extend(walk.files.into_iter().chain(kept).filter(|found| in_folder(&found.kind)));
     }
     if !item.found_in.is_empty() {
@@ -227,7 +227,7 @@ fn known(run: &mut Run, library: &Library, id: &SessionId) -> Result<Vec<Item>, 
 
 /// Nothing is begun that could not be ended.
 fn check(run: &mut Run, to: &Path, items: &[Item]) -> Result<(), CliError> {
-    if run.is_below_claude(to, None) {
+    if run.recount.is_below_claude(to, None) {
         return Err(CleanError::InClaude(to.into()).into());
     }
     match items.iter().map(|item| to.join(&item.rel)).find(|target| is_there(target)) {

@@ -17,13 +17,13 @@ use transcript::session::{Role, Session};
 use super::show::page::{Fold, Look, Page};
 use super::show::viewer::{Stage, Viewer};
 use crate::error::{Answer, CliError};
-use crate::name::SessionName;
 use crate::run::Run;
-use crate::sessions::OpenSession;
 use crate::terminal::format::{count, counted};
 use crate::terminal::safe;
 use crate::terminal::style::{self, paint};
 use crate::wire;
+use ask::name::SessionName;
+use ask::sessions::OpenSession;
 use report::show::entries;
 
 /// What is in the model's context now: since the last compaction, on the active branch.
@@ -44,8 +44,8 @@ pub struct ContextArgs {
 
 /// Shows the context.
 pub fn run(args: &ContextArgs, run: &mut Run) -> Result<Answer, CliError> {
-    let open = run.open(&args.session)?;
-    run.shows_damage();
+    let open = run.recount.open(&args.session)?;
+    run.recount.observed.forget_damage();
     let opened = Opened::new(&open.session, &open.sources, false);
     let nodes: Vec<usize> = tree::context(&open.session)
         .into_iter()
@@ -70,7 +70,8 @@ pub fn run(args: &ContextArgs, run: &mut Run) -> Result<Answer, CliError> {
         subagents: false,
     };
     let json = run.json;
-    let Run { out, talk, clock, .. } = run;
+    let Run { out, talk, recount, .. } = run;
+    let clock = &recount.clock;
     let mut page = Page::new(out, clock, look);
     page.cwd = open.session.cwd().map(str::to_owned);
     if let Some(head) = head {

@@ -7,9 +7,11 @@ use transcript::layout::{self, FileKind, Found, Place, Problem};
 use transcript::side::index;
 
 use crate::error::{Answer, CliError};
-use crate::read;
-use crate::retention::{self, Retention};
-use crate::run::{Home, Run};
+use ask::Home;
+use ask::read;
+use ask::retention::{self, Retention};
+
+use crate::run::Run;
 use crate::terminal::format::{count, counted, size};
 use crate::terminal::safe;
 use crate::terminal::style::{self, paint};
@@ -42,8 +44,8 @@ struct Tree {
 
 /// Looks and prints.
 pub fn run(args: &DoctorArgs, run: &mut Run) -> Result<Answer, CliError> {
-    let homes = run.homes()?;
-    let (library, trees) = run.library(|_, session, _| {
+    let homes = run.recount.homes()?;
+    let (library, trees) = run.recount.library(|_, session, _| {
         let nodes = session.nodes().iter();
         let number =
             |is: fn(&transcript::session::Node) -> bool| nodes.clone().filter(|n| is(n)).count();
@@ -146,7 +148,7 @@ fn beside(run: &mut Run, homes: &[Home]) -> Findings {
             FileKind::Registry { .. } => Findings::of_registry,
             _ => continue,
         };
-        if let Some(bytes) = run.or_skip(read::whole_of(found)) {
+        if let Some(bytes) = run.recount.or_skip(read::whole_of(found)) {
             all.add(look(&bytes));
         }
     }
@@ -181,9 +183,9 @@ fn stale_indexes(run: &mut Run, homes: &[Home]) -> Vec<Finding> {
     for home in homes {
         for found in &home.files {
             let FileKind::SessionsIndex { project_slug } = &found.kind else { continue };
-            let Some(bytes) = run.or_skip(read::whole_of(found)) else { continue };
+            let Some(bytes) = run.recount.or_skip(read::whole_of(found)) else { continue };
             let (index, odd) = index::parse(&bytes);
-            run.count_damage(&odd);
+            run.recount.observed.count_damage(&odd);
             let there: HashSet<&str> = home
                 .files
                 .iter()
@@ -209,7 +211,7 @@ fn stale_indexes(run: &mut Run, homes: &[Home]) -> Vec<Finding> {
 
 fn retention(run: &Run, home: &Home) -> Finding {
     let retention = Retention::of(&home.root);
-    let now = run.clock.time();
+    let now = run.recount.clock.time();
     let ends = retention.ends(&home.files);
     let overdue = ends.iter().filter(|(end, _)| *end < now).count();
     let week = retention::in_days(now, 7);

@@ -1,25 +1,18 @@
 //! `recount errors`: failed calls.
 
-use std::collections::HashSet;
-
-use report::errors::{self, ErrorGroup, ErrorItem, Fix};
-use report::filter::{Period, ProjectFilter};
-use transcript::id::SessionId;
-use transcript::layout::{FileKind, Found, Problem};
-use transcript::library::{Library, SessionItem};
-use transcript::session::Session;
-use transcript::source::Source;
+use ask::errors::{ErrorsQuery, FailedCall, group_failed_calls};
+use report::errors::{ErrorGroup, Fix};
 
 use crate::args::Scope;
 use crate::commands::short;
 use crate::error::{Answer, CliError};
-use crate::name::SessionName;
 use crate::run::Run;
 use crate::terminal::format::{count, counted};
 use crate::terminal::safe;
 use crate::terminal::style::{self, paint};
 use crate::terminal::table::{Cell, Column, Table};
 use crate::wire;
+use ask::name::SessionName;
 
 /// Failed calls: tool, input, error, and with `--fixes` what helped.
 #[derive(Debug, clap::Args)]
@@ -61,165 +54,34 @@ pub struct ErrorsArgs {
     limit: Option<usize>,
 }
 
-/// An error and where it happened.
-pub struct Placed {
-    /// The session.
-    pub session: Option<String>,
-    /// The subagent.
-    pub agent: Option<String>,
-    /// The transcript.
-    pub file: String,
-    /// What failed.
-    pub item: ErrorItem,
-}
-
 /// Prints the errors.
 pub fn run(args: &ErrorsArgs, run: &mut Run) -> Result<Answer, CliError> {
-    let mut all = match &args.session {
-        Some(name @ (SessionName::Path(_) | SessionName::Stdin)) => lone(args, run, name)?,
-        name => {
-            let project = args.scope.project(run)?;
-            joined(run, name.as_ref(), project.as_ref(), args.fixes)?
-        }
+    let query = ErrorsQuery {
+        session: args.session.clone(),
+        project: args.scope.project(run)?,
+        period: args.scope.period(run),
+        tool: args.tool.clone(),
+        words: Vec::new(),
+        fixes: args.fixes,
+        limit: args.limit,
     };
-    let period = args.scope.period(run);
-    all.retain(|error| is_wanted(args, period, error));
-    all.sort_by(|a, b| {
-        let key = |e: &Placed| (e.item.time, e.file.clone(), e.item.offset);
-        key(a).cmp(&key(b))
-    });
-    if let Some(limit) = args.limit {
-        all.drain(..all.len().saturating_sub(limit));
-    }
+    let calls = run.recount.failed_calls(&query)?;
     if args.summary {
-        let with_session = |e: &'_ Placed| -> (String, ErrorItem) {
-            (e.session.clone().unwrap_or_default(), e.item.clone())
-        };
-        let pairs: Vec<(String, ErrorItem)> = all.iter().map(with_session).collect();
-        let groups = errors::summary(pairs.iter().map(|(session, item)| (session.as_str(), item)));
+        let groups = group_failed_calls(&calls);
         print_groups(run, &groups)?;
         return Ok(Answer::of(&groups));
     }
-    print(args, run, &all)?;
-    Ok(Answer::of(&all))
-}
-
-fn is_wanted(args: &ErrorsArgs, period: Period, error: &Placed) -> bool {
-    let tool = error.item.tool.as_deref();
-    period.holds(error.item.time)
-        && args
-            .tool
-            .as_deref()
-            .is_none_or(|want| tool.is_some_and(|t| t.eq_ignore_ascii_case(want)))
-}
-
-/// The errors of one file.
-fn lone(args: &ErrorsArgs, run: &mut Run, name: &SessionName) -> Result<Vec<Placed>, CliError> {
-    let open = run.open(name)?;
-    let items = errors::errors(&open.session, &open.sources[0], args.fixes)?;
-    let session = open.session.id().map(|id| id.to_string());
-    let file = open.sources[0].path().display().to_string();
-    let placed = |item| Placed { session: session.clone(), agent: None, file: file.clone(), item };
-    Ok(items.into_iter().map(placed).collect())
-}
-
-type Taken = Result<Vec<ErrorItem>, Problem>;
-
-/// The errors of all sessions, or of the named one with its subagents.
-pub fn joined(
-    run: &mut Run,
-    name: Option<&SessionName>,
-    project: Option<&ProjectFilter>,
-    fixes: bool,
-) -> Result<Vec<Placed>, CliError> {
-    if let Some(imported) = run.imported()? {
-        return imported.errors(name, project);
-    }
-    let take = |_: &Found, session: &Session, source: &Source| -> Option<Taken> {
-        let items = errors::errors(session, source, fixes);
-        (!matches!(&items, Ok(items) if items.is_empty())).then_some(items)
-    };
-    let (library, taken, only) = match name {
-        None => {
-            let (library, taken) = run.library(take)?;
-            (library, taken, None)
-        }
-        Some(name) => {
-            let library = run.sessions()?;
-            let only = run.resolve(name, &library)?;
-            let is_its = |card: usize| library.cards[card].id.as_ref() == Some(&only);
-            let taken = run.take_from(&library, is_its, take);
-            (library, taken, Some(only))
-        }
-    };
-    let strays = run.strays(&library, |session, source| errors::errors(session, source, fixes));
-    let (mut all, mut seen) = (Vec::new(), HashSet::new());
-    for (card, taken) in taken.into_iter().enumerate() {
-        let Some(taken) = taken else { continue };
-        let Some(items) = run.or_skip(taken) else { continue };
-        let session = library.cards[card].id.as_ref();
-        if only.as_ref().is_some_and(|only| session != Some(only))
-            || project.is_some_and(|p| !of_project(&library, card, p))
-        {
-            continue;
-        }
-        // A named session shows what it holds; over all sessions each error counts once.
-        let mut counts = |item: &ErrorItem| match only {
-            Some(_) => seen.insert(item.key),
-            None => !library.is_copy(card, item.key),
-        };
-        all.extend(
-            items.into_iter().filter(|item| counts(item)).map(|item| placed(&library, card, item)),
-        );
-    }
-    for stray in strays {
-        let is_asked = is_stray_asked(stray.item, only.as_ref(), project);
-        let Some(items) = run.or_skip(stray.taken) else { continue };
-        if is_asked {
-            let (session, file) = (Some(stray.item.id.to_string()), stray.file);
-            let placed =
-                |item| Placed { session: session.clone(), agent: None, file: file.clone(), item };
-            all.extend(items.into_iter().map(placed));
-        }
-    }
-    Ok(all)
-}
-
-fn is_stray_asked(
-    owner: &SessionItem,
-    only: Option<&SessionId>,
-    project: Option<&ProjectFilter>,
-) -> bool {
-    let is_session = only.is_none_or(|only| *only == owner.id);
-    is_session
-        && project.is_none_or(|p| owner.facts.cwd.as_deref().is_some_and(|cwd| p.matches(cwd)))
-}
-
-fn of_project(library: &Library, card: usize, project: &ProjectFilter) -> bool {
-    library.cards[card].facts.cwd.as_deref().is_some_and(|cwd| project.matches(cwd))
-}
-
-fn placed(library: &Library, card: usize, item: ErrorItem) -> Placed {
-    let card = &library.cards[card];
-    let agent = match &card.found.kind {
-        FileKind::Agent { agent, .. } => Some(agent.to_string()),
-        _ => None,
-    };
-    Placed {
-        session: card.id.as_ref().map(|id| id.to_string()),
-        agent,
-        file: card.found.path.display().to_string(),
-        item,
-    }
+    print(args, run, &calls)?;
+    Ok(Answer::of(&calls))
 }
 
 /// As `--json` has it.
-pub fn wire_error(error: &Placed) -> wire::errors::Error {
+pub fn wire_error(error: &FailedCall) -> wire::errors::Error {
     let (session, agent) = (error.session.as_deref(), error.agent.as_deref());
     wire::errors::Error::new(&error.item, session, agent, error.file.clone())
 }
 
-fn print(args: &ErrorsArgs, run: &mut Run, all: &[Placed]) -> Result<(), CliError> {
+fn print(args: &ErrorsArgs, run: &mut Run, all: &[FailedCall]) -> Result<(), CliError> {
     if args.array {
         return Ok(run.out.json(&all.iter().map(wire_error).collect::<Vec<_>>())?);
     }
@@ -241,12 +103,12 @@ fn print(args: &ErrorsArgs, run: &mut Run, all: &[Placed]) -> Result<(), CliErro
 /// So many lines of an error are shown.
 const SHOWN_LINES: usize = 6;
 
-fn print_error(run: &mut Run, error: &Placed) -> Result<(), CliError> {
+fn print_error(run: &mut Run, error: &FailedCall) -> Result<(), CliError> {
     let item = &error.item;
     let tool = item.tool.as_deref().unwrap_or("unknown tool");
     let session = error.session.as_deref().map(short).unwrap_or_default();
     let agent = error.agent.as_deref().map(|a| format!(" agent {a}")).unwrap_or_default();
-    let when = item.time.map(|time| run.clock.minute(time)).unwrap_or_default();
+    let when = item.time.map(|time| run.recount.clock.minute(time)).unwrap_or_default();
     let left = if item.state.name() == "abandoned" { "  abandoned" } else { "" };
     let place = format!("{when}  {session}{agent}  entry {}{left}", item.number);
     let head = format!(
@@ -306,7 +168,7 @@ fn print_groups(run: &mut Run, groups: &[ErrorGroup]) -> Result<(), CliError> {
         table.push([
             Cell::from(count(group.count as u64)),
             Cell::from(count(group.sessions as u64)),
-            Cell::from(group.last.map_or_else(String::new, |time| run.clock.near(time))),
+            Cell::from(group.last.map_or_else(String::new, |time| run.recount.clock.near(time))),
             Cell::new(style::NAME, &group.tool),
             Cell::from(group.signature.as_str()),
         ]);

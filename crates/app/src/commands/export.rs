@@ -36,11 +36,11 @@ use super::note::Notes;
 use super::{show, usage};
 use crate::args::Scope;
 use crate::error::{Answer, CliError, ExportError};
-use crate::name::SessionName;
 use crate::run::Run;
-use crate::sessions::OpenSession;
 use crate::terminal::format::Clock;
 use crate::terminal::progress::Progress;
+use ask::name::SessionName;
+use ask::sessions::OpenSession;
 
 /// Sessions as files to hand on: a page, Markdown, JSON, or their lines, without secrets.
 #[derive(Debug, clap::Args)]
@@ -223,19 +223,19 @@ pub fn run(args: &ExportArgs, run: &mut Run) -> Result<Answer, CliError> {
     let is_path = |name: &SessionName| matches!(name, SessionName::Path(_) | SessionName::Stdin);
     let library = match !args.is_list() && args.sessions.iter().all(is_path) {
         true => Library::default(),
-        false => run.sessions()?,
+        false => run.recount.sessions()?,
     };
     let jobs = jobs(args, run, &library)?;
     if jobs.is_empty() {
         return Ok(Answer::Nothing);
     }
-    run.shows_damage();
+    run.recount.observed.forget_damage();
     let used = match args.format() {
         Format::Jsonl => HashMap::new(),
         _ if library.sessions.is_empty() => HashMap::new(),
         _ => {
-            let prices = run.prices(None)?;
-            used(&run.counted(&prices)?.ledger)
+            let prices = run.recount.prices(None)?;
+            used(&run.recount.counted(&prices)?.ledger)
         }
     };
     let options = Options { emails: args.emails, homes: args.home_paths };
@@ -255,7 +255,7 @@ pub fn run(args: &ExportArgs, run: &mut Run) -> Result<Answer, CliError> {
         redactor,
         target,
         used,
-        clock: run.clock.clone(),
+        clock: run.recount.clock.clone(),
         notes: vec![notes.into()],
         own: Notes::of(run),
         is_beside: is_many && !args.split,
@@ -292,10 +292,10 @@ fn jobs<'a>(
     for name in &args.sessions {
         match name {
             SessionName::Path(_) | SessionName::Stdin => {
-                jobs.push(Job::Lone(run.open_with_agents(name)?.into()));
+                jobs.push(Job::Lone(run.recount.open_with_agents(name)?.into()));
             }
             name => {
-                let id = run.identify(name, library)?;
+                let id = run.recount.identify(name, library)?;
                 let at = place(id.as_str()).filter(|at| seen.insert(*at));
                 jobs.extend(at.map(|at| Job::Known(library, at)));
             }

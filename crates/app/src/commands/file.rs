@@ -19,15 +19,16 @@ use transcript::source::Source;
 
 use super::short;
 use crate::error::{Answer, CliError};
-use crate::name::{self, NameError, Noun, SessionName};
 use crate::run::Run;
-use crate::sessions::Stray;
 use crate::terminal::format::{count, counted, size};
 use crate::terminal::safe;
 use crate::terminal::style::{self, paint};
 use crate::terminal::table::{Cell, Column, Table};
-use crate::time_arg::TimeArg;
 use crate::wire::file::{FileBackup, FileChange};
+use ask::HistoryError;
+use ask::name::{self, NameError, Noun, SessionName};
+use ask::sessions::Stray;
+use ask::time_arg::TimeArg;
 
 /// Every change and every backup of one file, over all sessions; what it was at any point.
 #[derive(Debug, clap::Args)]
@@ -106,8 +107,8 @@ pub fn run(args: &FileArgs, run: &mut Run) -> Result<Answer, CliError> {
         return content::print(run, &all, &args.point, session);
     }
     let period = Period {
-        since: args.since.as_ref().map(|time| time.start(&run.clock)),
-        until: args.until.as_ref().map(|time| time.end(&run.clock)),
+        since: args.since.as_ref().map(|time| time.start(&run.recount.clock)),
+        until: args.until.as_ref().map(|time| time.end(&run.recount.clock)),
     };
     let logs = all.logs(&Filter { session, period });
     list(run, &all, &logs, args.diff)?;
@@ -134,7 +135,7 @@ pub struct All {
 impl All {
     /// Reads it.
     pub fn read(run: &mut Run, given: &str) -> Result<Self, CliError> {
-        let (library, taken) = run.library(|_, session, source| {
+        let (library, taken) = run.recount.library(|_, session, source| {
             let changes = file::events(session, given);
             let tracked = file::tracked(session, source, given);
             (!changes.is_empty() || !tracked.is_empty()).then_some((changes, tracked))
@@ -173,18 +174,18 @@ impl All {
         name: Option<&SessionName>,
     ) -> Result<Option<SessionId>, CliError> {
         let Some(name) = name else { return Ok(None) };
-        let error = match run.resolve(name, &self.library) {
+        let error = match run.recount.resolve(name, &self.library) {
             Ok(id) => return Ok(Some(id)),
             Err(error) => error,
         };
-        let (SessionName::Id(text), CliError::Name(NameError::Unknown { .. })) = (name, &error)
+        let (SessionName::Id(text), HistoryError::Name(NameError::Unknown { .. })) = (name, &error)
         else {
-            return Err(error);
+            return Err(error.into());
         };
         let ids: Vec<&str> = self.here.iter().map(|file| file.session.as_str()).collect();
         match name::pick(Noun::Session, text, &ids) {
             Ok(id) => Ok(Some(SessionId::new(id))),
-            Err(NameError::Unknown { .. }) => Err(error),
+            Err(NameError::Unknown { .. }) => Err(error.into()),
             Err(ambiguous) => Err(ambiguous.into()),
         }
     }
@@ -222,7 +223,7 @@ fn owner(card: &Card) -> Option<(SessionId, Option<AgentId>)> {
 
 /// Changes that stand in another session's file.
 fn strays(run: &mut Run, library: &Library, given: &str) -> Vec<ChangeRow> {
-    let strays = run.strays(library, |session, _| file::events(session, given));
+    let strays = run.recount.strays(library, |session, _| file::events(session, given));
     let rows = |Stray { item, file, taken }: Stray<'_, Vec<file::FileEvent>>| {
         let row = move |event| ChangeRow {
             event,
@@ -238,7 +239,7 @@ fn strays(run: &mut Run, library: &Library, given: &str) -> Vec<ChangeRow> {
 /// The backups that are there.
 fn backups(run: &mut Run) -> Result<Vec<BackupFile>, CliError> {
     let mut all = Vec::new();
-    for root in run.roots()? {
+    for root in run.recount.roots()? {
         let folder = root.join("file-history");
         let (backups, problems) = match folder.is_dir() {
             true => backup::backups(&folder),
@@ -246,7 +247,8 @@ fn backups(run: &mut Run) -> Result<Vec<BackupFile>, CliError> {
         };
         problems.into_iter().for_each(|problem| run.talk.skip(problem));
         let is_backup = |kind: &FileKind| matches!(kind, FileKind::FileHistory { .. });
-        let kept = run.kept(&root, &[], is_backup)?.into_iter().filter_map(backup::of_found);
+        let kept =
+            run.recount.kept(&root, &[], is_backup)?.into_iter().filter_map(backup::of_found);
         let is_new = |kept: &BackupFile| {
             !backups.iter().any(|b| b.session == kept.session && b.name == kept.name)
         };
@@ -259,7 +261,8 @@ fn backups(run: &mut Run) -> Result<Vec<BackupFile>, CliError> {
 /// The path as it would be on this computer.
 fn absolute(run: &Run, given: &str) -> Result<String, CliError> {
     let plain = given.strip_prefix("./").unwrap_or(given);
-    let path = if Path::new(plain).is_absolute() { plain.into() } else { run.here()?.join(plain) };
+    let path =
+        if Path::new(plain).is_absolute() { plain.into() } else { run.recount.here()?.join(plain) };
     Ok(path.to_string_lossy().into_owned())
 }
 
@@ -313,7 +316,7 @@ fn json(
 ) -> Result<(), CliError> {
     for row in &log.changes {
         let hunks = match &mut sources {
-            Some(sources) => run.or_skip(sources.hunks(all, row)).unwrap_or_default(),
+            Some(sources) => run.recount.or_skip(sources.hunks(all, row)).unwrap_or_default(),
             None => Vec::new(),
         };
         run.out.json(&FileChange::new(row, all.title(&row.session), &hunks))?;
@@ -338,7 +341,7 @@ fn print_changes(
     for (row, line) in log.changes.iter().zip(&lines[1..]) {
         run.out.line(line)?;
         if let Some(sources) = &mut sources {
-            let hunks = run.or_skip(sources.hunks(all, row)).unwrap_or_default();
+            let hunks = run.recount.or_skip(sources.hunks(all, row)).unwrap_or_default();
             hunks.iter().try_for_each(|hunk| print_hunk(run, hunk))?;
         }
     }
@@ -378,7 +381,7 @@ fn change_table(run: &Run, all: &All, log: &FileLog) -> Table {
 }
 
 fn time_cell(run: &Run, time: Option<transcript::time::Time>) -> Cell {
-    let text = time.map_or_else(|| "-".into(), |time| run.clock.minute(time));
+    let text = time.map_or_else(|| "-".into(), |time| run.recount.clock.minute(time));
     Cell::new(style::DIM, &text)
 }
 

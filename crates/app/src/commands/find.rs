@@ -10,12 +10,12 @@ use transcript::time::Time;
 use super::short;
 use crate::error::{Answer, CliError};
 use crate::run::Run;
-use crate::stored::Stored;
 use crate::terminal::format::{count, counted};
 use crate::terminal::style;
 use crate::terminal::table::{Cell, Column, Table};
 use crate::wire;
 use crate::wire::find::{FoundCommit, FoundFile, FoundPr, FoundSession};
+use ask::stored::Stored;
 
 /// The sessions that changed a file, made a commit, or are linked to a pull request; also those
 /// that Claude Code has deleted.
@@ -81,9 +81,9 @@ struct Found {
 
 /// Prints the sessions.
 pub fn run(args: &FindArgs, run: &mut Run) -> Result<Answer, CliError> {
-    run.filled_store()?;
-    run.current_store()?;
-    let stored = run.stored()?;
+    run.recount.filled_store()?;
+    run.recount.current_store()?;
+    let stored = run.recount.stored()?;
     let mut found = find(&args.what, &stored)?;
     found.sort_by(|a, b| b.time.cmp(&a.time).then_with(|| a.session.id.cmp(&b.session.id)));
     let all = found.len();
@@ -205,7 +205,7 @@ fn show(run: &mut Run, found: &[Found]) -> Result<(), CliError> {
     ])
     .spare(&["PROJECT"]);
     for one in found {
-        let when = one.time.map_or_else(|| "-".into(), |time| run.clock.near(time));
+        let when = one.time.map_or_else(|| "-".into(), |time| run.recount.clock.near(time));
         table.push([
             Cell::new(style::NAME, &short(one.session.id.as_str())),
             Cell::new(style::DIM, &when),

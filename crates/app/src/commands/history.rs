@@ -14,9 +14,11 @@ use transcript::time::Time;
 use super::short;
 use crate::args::Scope;
 use crate::error::{Answer, CliError};
-use crate::name::{Noun, SessionName};
-use crate::read::{self, Input};
-use crate::run::{Home, Run};
+use ask::Home;
+use ask::name::{Noun, SessionName};
+use ask::read::{self, Input};
+
+use crate::run::Run;
 use crate::terminal::format::{count, counted, duration};
 use crate::terminal::safe;
 use crate::terminal::style::{self, paint};
@@ -54,7 +56,7 @@ pub struct HistoryArgs {
 
 /// Prints the prompts, or the ghosts.
 pub fn run(args: &HistoryArgs, run: &mut Run) -> Result<Answer, CliError> {
-    let homes = run.homes()?;
+    let homes = run.recount.homes()?;
     let history = read_history(run, &homes);
     let filter = filter(args, run, &history)?;
     if args.ghosts {
@@ -87,7 +89,7 @@ fn read_history(run: &mut Run, homes: &[Home]) -> Vec<Typed> {
 fn read_home(run: &mut Run, home: &Home) -> Vec<Prompt> {
     let mut prompts = Vec::new();
     for found in home.files.iter().filter(|found| found.kind == FileKind::History) {
-        run.prompts(Input::Found(found), &mut prompts);
+        run.recount.prompts(Input::Found(found), &mut prompts);
     }
     prompts
 }
@@ -97,8 +99,8 @@ fn filter(args: &HistoryArgs, run: &mut Run, history: &[Typed]) -> Result<Filter
     let session = match &args.session {
         Some(name) => {
             let ids = history.iter().filter_map(|typed| typed.prompt.session.clone());
-            let names = run.session_names(ids.collect::<Vec<_>>())?;
-            Some(names.resolve(Noun::Session, name, &run.here()?)?)
+            let names = run.recount.session_names(ids.collect::<Vec<_>>())?;
+            Some(names.resolve(Noun::Session, name, &run.recount.here()?)?)
         }
         None => None,
     };
@@ -125,7 +127,7 @@ fn table(run: &Run, found: &[&Typed]) -> Vec<String> {
 }
 
 fn time_cell(run: &Run, time: Option<Time>) -> Cell {
-    let text = time.map_or_else(|| "-".into(), |time| run.clock.minute(time));
+    let text = time.map_or_else(|| "-".into(), |time| run.recount.clock.minute(time));
     Cell::new(style::DIM, &text)
 }
 
@@ -172,7 +174,7 @@ fn cached(run: &mut Run, home: &Home, hash: &str) -> Option<CachedPaste> {
     let is_it =
         |f: &&Found| matches!(&f.kind, FileKind::PasteCache { hash: its } if **its == *hash);
     let found = home.files.iter().find(is_it)?;
-    Some(CachedPaste::new(run.or_skip(read::whole_of(found))?, hash))
+    Some(CachedPaste::new(run.recount.or_skip(read::whole_of(found))?, hash))
 }
 
 fn print_paste(run: &mut Run, paste: &Paste<'_>) -> io::Result<()> {

@@ -8,11 +8,12 @@ use std::io::{Read, Write};
 use std::sync::mpsc;
 use std::time::Duration;
 
+use ask::Locations;
 use serde_json::{Value, json};
 
 use crate::error::{Answer, CliError};
 use crate::hook::{self, HookAnswer};
-use crate::run::{Folders, Run};
+use crate::run::Run;
 
 /// What Claude Code asks at moments of a session: answers a hook, quietly.
 #[derive(Debug, clap::Args)]
@@ -48,9 +49,9 @@ const MOST: u64 = 64 << 20;
 
 /// Answers the hook.
 pub fn run(args: &HookArgs, run: &mut Run) -> Result<Answer, CliError> {
-    if let Ok(folders) = run.folders()
-        && let Some(answer) = answer_within(Duration::from_millis(args.wait), &args.event, folders)
-    {
+    let locations = run.recount.locations().clone();
+    let patience = Duration::from_millis(args.wait);
+    if let Some(answer) = answer_within(patience, &args.event, locations) {
         let output = json!({"hookSpecificOutput":
             {"hookEventName": args.event, "additionalContext": answer.context}});
         let mut stdout = std::io::stdout();
@@ -64,7 +65,7 @@ pub fn run(args: &HookArgs, run: &mut Run) -> Result<Answer, CliError> {
     Ok(Answer::Found)
 }
 
-fn answer_within(most: Duration, event: &str, folders: Folders) -> Option<HookAnswer> {
+fn answer_within(most: Duration, event: &str, locations: Locations) -> Option<HookAnswer> {
     let (done, answer) = mpsc::channel();
     let name = event.to_owned();
     // What goes wrong in there is nobody's business: there is no answer then.
@@ -73,7 +74,8 @@ fn answer_within(most: Duration, event: &str, folders: Folders) -> Option<HookAn
         let mut text = Vec::new();
         let input = std::io::stdin().take(MOST).read_to_end(&mut text).ok();
         let input = input.and_then(|_| serde_json::from_slice::<Value>(&text).ok());
-        let said = input.and_then(|input| hook::answer(&name, &input, most, &mut folders.run()));
+        let mut run = Run::held(locations, true);
+        let said = input.and_then(|input| hook::answer(&name, &input, most, &mut run));
         let _ = done.send(said);
     });
     answer.recv_timeout(most).ok()?

@@ -134,12 +134,12 @@ fn change(
     let parts = choice.parts();
     let (settings_file, servers_file) = match choice.project {
         true => {
-            let here = run.here()?;
+            let here = run.recount.here()?;
             (here.join(".claude/settings.json"), here.join(".mcp.json"))
         }
-        false => run.settings()?,
+        false => run.recount.settings()?,
     };
-    let backups = Backups::new(run.store()?);
+    let backups = Backups::new(run.recount.store()?);
     let mut changes = Vec::new();
     if parts.hooks || parts.statusline {
         changes.push(plan(settings_file, settings, &backups)?);
@@ -239,7 +239,7 @@ impl Backups {
     fn keep(&self, path: &Path, text: &str, run: &Run) -> io::Result<PathBuf> {
         let folder = self.folder(path);
         create_private(&folder)?;
-        let time = run.clock.now.strftime("%Y%m%d-%H%M%S").to_string();
+        let time = run.recount.clock.now.strftime("%Y%m%d-%H%M%S").to_string();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let names = (0..).map(|number| match number {
             0 => format!("{name}.{time}.bak"),

@@ -173,7 +173,7 @@ fn status(args: &StatusArgs, run: &mut Run) -> Result<Answer, CliError> {
         table.push([
             Cell::new(style::NAME, &manifest.host),
             Cell::from(&*manifest.user),
-            Cell::from(run.clock.near(Time(manifest.written))),
+            Cell::from(run.recount.clock.near(Time(manifest.written))),
             Cell::from(months(manifest)),
             Cell::from(count(manifest.rows())),
             Cell::from(size(manifest.bytes())),

@@ -157,7 +157,7 @@ struct EffectArgs {}
 pub fn run(args: &LearnArgs, run: &mut Run) -> Result<Answer, CliError> {
     let path = match &args.backlog {
         Some(path) => path.clone(),
-        None => run.here()?.join("LEARNINGS.md"),
+        None => run.recount.here()?.join("LEARNINGS.md"),
     };
     let mut file = BacklogFile::read(path)?;
     match &args.command {
@@ -283,7 +283,7 @@ fn review(args: &ReviewArgs, backlog: &mut Backlog, run: &mut Run) -> Result<Ans
 }
 
 fn apply(args: &ApplyArgs, file: &mut BacklogFile, run: &mut Run) -> Result<Answer, CliError> {
-    let now = wire::time(Some(run.clock.time())).unwrap_or_default();
+    let now = wire::time(Some(run.recount.clock.time())).unwrap_or_default();
     for id in &args.id {
         let one = file.backlog.find(id).ok_or_else(|| LearnError::Unknown(id.clone()))?;
         let target = one.get("target").ok_or_else(|| LearnError::NoTarget(one.id.clone()))?;

@@ -1,22 +1,18 @@
 //! `recount list`: sessions and projects.
 
-use std::path::Path;
-
 use clap::ValueEnum;
-use report::list::{self, Life, List, ListFilter, ListOrder, ListRow, ProjectRow, Pulse};
-use transcript::layout::{self, FileKind};
+use report::list::{self, Life, List, ListFilter, ListOrder, ListRow, ProjectRow};
 use transcript::library::Standing;
 
 use crate::commands::note::Notes;
 use crate::commands::short;
 use crate::error::{Answer, CliError};
-use crate::process::{is_running, read_registry};
 use crate::run::Run;
 use crate::terminal::format::{count, counted, duration, last_part, size};
 use crate::terminal::style;
 use crate::terminal::table::{Cell, Column, Table};
-use crate::time_arg::TimeArg;
 use crate::wire;
+use ask::time_arg::TimeArg;
 
 /// Sessions: title, project, branch, state, start, duration, turns, calls, errors, files, size.
 #[derive(Debug, clap::Args)]
@@ -96,16 +92,16 @@ impl From<Sort> for ListOrder {
 
 /// Prints the list.
 pub fn run(args: &ListArgs, run: &mut Run) -> Result<Answer, CliError> {
-    let pulse = pulse(run)?;
-    let library = run.sessions()?;
+    let pulse = run.recount.pulse()?;
+    let library = run.recount.sessions()?;
     let filter = ListFilter {
-        project: run.project(args.project.as_deref())?,
+        project: run.recount.project(args.project.as_deref())?,
         branch: args.branch.clone(),
-        period: run.period(args.since.as_ref(), args.until.as_ref()),
+        period: run.recount.period(args.since.as_ref(), args.until.as_ref()),
         errors: args.errors,
         all: args.all,
     };
-    let ghosts = run.prompts_only(&library)?;
+    let ghosts = run.recount.prompts_only(&library)?;
     let list = list::list(&library, &ghosts, &pulse, &filter, args.sort.into());
     let most = args.limit.unwrap_or(usize::MAX);
     if args.projects {
@@ -119,29 +115,6 @@ pub fn run(args: &ListArgs, run: &mut Run) -> Result<Answer, CliError> {
     print_sessions(run, rows, &notes)?;
     note(run, &list, rows.len(), args.all);
     Ok(Answer::of(rows))
-}
-
-/// What the live registry says; processes that are gone left a stale file behind.
-pub fn pulse(run: &mut Run) -> Result<Pulse, CliError> {
-    let mut pulse = Pulse { now: Some(run.clock.time()), ..Pulse::default() };
-    for root in run.roots()? {
-        feel(run, &root, &mut pulse);
-    }
-    Ok(pulse)
-}
-
-/// Adds what the registry of one Claude folder says.
-pub fn feel(run: &mut Run, root: &Path, pulse: &mut Pulse) {
-    if root.join("sessions").is_dir() {
-        pulse.registries.push(root.to_path_buf());
-    }
-    let walk = layout::walk_registry(root);
-    for found in walk.files.iter().filter(|f| matches!(f.kind, FileKind::Registry { .. })) {
-        let Some(running) = run.or_skip(read_registry(&found.path)) else { continue };
-        if is_running(&running) {
-            pulse.running.push(running);
-        }
-    }
 }
 
 fn print_sessions(run: &mut Run, rows: &[ListRow<'_>], notes: &Notes) -> Result<(), CliError> {
@@ -192,7 +165,7 @@ fn cells(run: &Run, row: &ListRow<'_>, notes: &Notes) -> [Cell; 13] {
     };
     [
         Cell::new(style::NAME, &short(row.item.id.as_str())),
-        Cell::from(facts.first.map_or_else(String::new, |time| run.clock.near(time))),
+        Cell::from(facts.first.map_or_else(String::new, |time| run.recount.clock.near(time))),
         Cell::new(life, row.life.name()),
         Cell::from(row.project.as_deref().map_or("", last_part)),
         Cell::new(style::DIM, facts.git_branch.as_deref().unwrap_or("")),
@@ -246,7 +219,7 @@ fn print_projects(run: &mut Run, rows: &[ProjectRow]) -> Result<(), CliError> {
     ]);
     for row in rows {
         table.push([
-            Cell::from(row.last.map_or_else(String::new, |time| run.clock.near(time))),
+            Cell::from(row.last.map_or_else(String::new, |time| run.recount.clock.near(time))),
             Cell::from(count(row.sessions as u64)),
             Cell::from(count(row.turns as u64)),
             Cell::from(count(row.calls as u64)),

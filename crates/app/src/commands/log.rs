@@ -11,9 +11,11 @@ use transcript::layout::{FileKind, Found};
 use transcript::side::debug::{self, DebugLine};
 
 use crate::error::{Answer, CliError};
-use crate::name::{NameError, Noun, SessionName};
-use crate::read::{self, Input};
-use crate::run::{Home, Run};
+use ask::Home;
+use ask::name::{NameError, Noun, SessionName};
+use ask::read::{self, Input};
+
+use crate::run::Run;
 use crate::terminal::format::size;
 use crate::terminal::safe;
 use crate::terminal::style::{self, paint};
@@ -61,10 +63,10 @@ pub fn run(args: &LogArgs, run: &mut Run) -> Result<Answer, CliError> {
         Some(SessionName::Path(path)) => show(run, &filter, Input::Path(path)),
         Some(SessionName::Stdin) => show(run, &filter, Input::Stdin),
         Some(name) => {
-            let homes = run.homes()?;
+            let homes = run.recount.homes()?;
             let ids = logs(&homes).filter_map(|found| found.kind.session().cloned());
-            let names = run.session_names(ids.collect::<Vec<_>>())?;
-            let id = names.resolve(Noun::Log, name, &run.here()?)?;
+            let names = run.recount.session_names(ids.collect::<Vec<_>>())?;
+            let id = names.resolve(Noun::Log, name, &run.recount.here()?)?;
             let log = logs(&homes).find(|found| found.kind.session() == Some(&id));
             let missing = || NameError::Unknown {
                 noun: Noun::Log,
@@ -82,7 +84,7 @@ fn logs(homes: &[Home]) -> impl Iterator<Item = &Found> {
 }
 
 fn list(run: &mut Run) -> Result<Answer, CliError> {
-    let homes = run.homes()?;
+    let homes = run.recount.homes()?;
     let mut logs: Vec<&Found> = logs(&homes).collect();
     logs.sort_by_key(|found| std::cmp::Reverse(found.modified));
     let mut table =
@@ -97,7 +99,7 @@ fn list(run: &mut Run) -> Result<Answer, CliError> {
                 path: found.path.display().to_string(),
             })?;
         }
-        let when = found.modified.map_or_else(|| "-".into(), |time| run.clock.near(time));
+        let when = found.modified.map_or_else(|| "-".into(), |time| run.recount.clock.near(time));
         table.push([
             Cell::new(style::DIM, &when),
             size(found.size).into(),
@@ -169,7 +171,7 @@ impl Printer<'_> {
 fn message(run: &mut Run, line: &DebugLine<'_>) -> io::Result<()> {
     let mut head = String::new();
     if let Some(time) = line.time {
-        head += &paint(style::DIM, &run.clock.milli(time));
+        head += &paint(style::DIM, &run.recount.clock.milli(time));
         head.push(' ');
     }
     if let Some(level) = &line.level {

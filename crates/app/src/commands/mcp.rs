@@ -21,7 +21,7 @@ pub struct McpArgs {}
 
 /// Serves until standard input ends.
 pub fn run(_: &McpArgs, run: &mut Run) -> Result<Answer, CliError> {
-    let folders = run.folders()?;
-    mcp::serve(folders).map_err(CliError::Mcp)?;
+    let locations = run.recount.locations().clone();
+    mcp::serve(locations).map_err(CliError::Mcp)?;
     Ok(Answer::Found)
 }

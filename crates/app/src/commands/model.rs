@@ -71,7 +71,7 @@ const NAME: &str = "all-MiniLM-L6-v2";
 
 /// Does what was asked.
 pub fn run(args: &ModelArgs, run: &mut Run) -> Result<Answer, CliError> {
-    let store = run.store()?;
+    let store = run.recount.store()?;
     match &args.command {
         ModelCommand::Install(args) => install(args, run, &store),
         ModelCommand::Status(_) => status(run, &store),

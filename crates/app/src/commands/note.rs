@@ -8,11 +8,11 @@ use transcript::time::Time;
 
 use super::short;
 use crate::error::{Answer, CliError, StoreError};
-use crate::name::SessionName;
 use crate::run::Run;
 use crate::terminal::safe;
 use crate::terminal::style::{self, paint};
 use crate::wire;
+use ask::name::SessionName;
 
 /// Write a note on a session or an entry, with tags and stars; without a text, show the notes.
 #[derive(Debug, clap::Args)]
@@ -84,7 +84,7 @@ fn tag(text: &str) -> Result<String, String> {
 
 /// Makes a note, takes one back, or shows them.
 pub fn run(args: &NoteArgs, run: &mut Run) -> Result<Answer, CliError> {
-    let store = run.store()?;
+    let store = run.recount.store()?;
     if let Some(number) = args.remove {
         let is_gone = note::remove(&store, number).map_err(StoreError::Note)?;
         let said = if is_gone { "Taken back" } else { "There is no note with this number" };
@@ -93,8 +93,8 @@ pub fn run(args: &NoteArgs, run: &mut Run) -> Result<Answer, CliError> {
     }
     let session = match &args.place {
         Some(place) => {
-            let library = run.sessions()?;
-            Some((run.identify(&place.session, &library)?, place.entry))
+            let library = run.recount.sessions()?;
+            Some((run.recount.identify(&place.session, &library)?, place.entry))
         }
         None => None,
     };
@@ -107,7 +107,7 @@ pub fn run(args: &NoteArgs, run: &mut Run) -> Result<Answer, CliError> {
             text: args.text.clone(),
             tags: args.tag.clone(),
             star: args.star,
-            time: run.clock.time().0,
+            time: run.recount.clock.time().0,
         };
         let made = note::add(&store, new).map_err(StoreError::Note)?;
         print(run, &made)?;
@@ -130,7 +130,7 @@ fn print(run: &mut Run, note: &Note) -> Result<(), CliError> {
     }
     let entry = note.entry.map(|entry| format!(":{entry}")).unwrap_or_default();
     let place = format!("{}{entry}", safe::line(&short(&note.session)));
-    let when = run.clock.minute(Time(note.time));
+    let when = run.recount.clock.minute(Time(note.time));
     let head = format!("{:>3}  {}  {when}", note.id, paint(style::NAME, &place));
     Ok(run.out.line(&format!("{head}  {}", safe::line(&marks(note))))?)
 }
@@ -157,7 +157,7 @@ pub struct Notes(HashMap<String, Vec<Note>>);
 impl Notes {
     /// The notes of the store. What can't be read is said, and the rest goes on.
     pub fn of(run: &mut Run) -> Self {
-        let Ok(store) = run.store() else { return Self::default() };
+        let Ok(store) = run.recount.store() else { return Self::default() };
         let mut all: HashMap<String, Vec<Note>> = HashMap::new();
         match note::all(&store) {
             Ok(notes) => {

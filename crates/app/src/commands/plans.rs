@@ -6,13 +6,13 @@ use report::plan::{self, Plan};
 use transcript::layout::{FileKind, Found};
 
 use crate::error::{Answer, CliError};
-use crate::name::{self, Noun};
-use crate::read;
 use crate::run::Run;
 use crate::terminal::format::size;
 use crate::terminal::style;
 use crate::terminal::table::{Cell, Column, Table};
 use crate::wire;
+use ask::name::{self, Noun};
+use ask::read;
 
 /// The plans of plan mode: all of them, or the text of one.
 #[derive(Debug, clap::Args)]
@@ -48,14 +48,14 @@ pub fn run(args: &PlansArgs, run: &mut Run) -> Result<Answer, CliError> {
 }
 
 fn read_plans(run: &mut Run) -> Result<Vec<Plan>, CliError> {
-    let homes = run.homes()?;
+    let homes = run.recount.homes()?;
     let is_plan = |found: &&Found| matches!(found.kind, FileKind::Plan { .. });
     let files: Vec<&Found> = homes.iter().flat_map(|home| &home.files).filter(is_plan).collect();
     let progress = run.progress(&files);
     let mut plans = Vec::new();
     for found in files {
         progress.step(found.size);
-        if let Some(bytes) = run.or_skip(read::whole_of(found)) {
+        if let Some(bytes) = run.recount.or_skip(read::whole_of(found)) {
             plans.extend(Plan::new(found.path.clone(), found.modified, &bytes));
         }
     }
@@ -80,7 +80,7 @@ fn list(run: &mut Run, plans: &[Plan]) -> io::Result<()> {
         Column::Left("TITLE"),
     ]);
     for plan in plans {
-        let when = plan.modified.map_or_else(|| "-".into(), |time| run.clock.near(time));
+        let when = plan.modified.map_or_else(|| "-".into(), |time| run.recount.clock.near(time));
         table.push([
             Cell::new(style::DIM, &when),
             size(plan.size).into(),

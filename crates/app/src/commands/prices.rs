@@ -7,12 +7,12 @@ use std::path::PathBuf;
 use report::price::{Confidence, Model, Period, Prices, Rates};
 
 use crate::error::{Answer, CliError};
-use crate::read;
 use crate::run::Run;
 use crate::terminal::format::{count, counted};
 use crate::terminal::style;
 use crate::terminal::table::{Cell, Column, Table};
 use crate::wire;
+use ask::read;
 
 /// The table of prices: models, periods, sources.
 #[derive(Debug, clap::Args)]
@@ -66,7 +66,7 @@ pub fn run(args: &PricesArgs, run: &mut Run) -> Result<Answer, CliError> {
     if let Some(PricesCommand::Update(args)) = &args.command {
         return update(args, run);
     }
-    let prices = run.prices(args.prices.as_deref())?;
+    let prices = run.recount.prices(args.prices.as_deref())?;
     if args.check {
         return check(run, &prices);
     }
@@ -80,7 +80,7 @@ pub fn run(args: &PricesArgs, run: &mut Run) -> Result<Answer, CliError> {
         table(run, &prices)?;
     }
     run.talk.note(format!("Of {}; dollars per million tokens", prices.date));
-    let own = run.store()?.prices();
+    let own = run.recount.store()?.prices();
     if own.exists() {
         run.talk.note(format!("With {}", own.display()));
     }
@@ -146,7 +146,7 @@ fn also(model: &Model, period: &Period) -> String {
 
 /// Models that were used and have no price of their own.
 fn check(run: &mut Run, prices: &Prices) -> Result<Answer, CliError> {
-    let ledger = run.counted(prices)?.ledger;
+    let ledger = run.recount.counted(prices)?.ledger;
     let mut found: BTreeMap<(&str, Confidence), u64> = BTreeMap::new();
     for response in &ledger.responses {
         let model = response.model.map_or("", |model| ledger.name(model));
@@ -179,11 +179,11 @@ fn check(run: &mut Run, prices: &Prices) -> Result<Answer, CliError> {
 }
 
 fn update(args: &UpdateArgs, run: &mut Run) -> Result<Answer, CliError> {
-    let mut prices = run.prices(None)?;
+    let mut prices = run.recount.prices(None)?;
     let bytes = read::whole(&args.file).map_err(CliError::Read)?;
     let text = String::from_utf8_lossy(&bytes);
     let source = args.file.file_name().map_or_else(String::new, |n| n.to_string_lossy().into());
-    let today = run.clock.now.date();
+    let today = run.recount.clock.now.date();
     let changes = prices
         .update(&text, today, &source)
         .map_err(|error| CliError::Prices(args.file.clone(), error))?;
@@ -200,7 +200,7 @@ fn update(args: &UpdateArgs, run: &mut Run) -> Result<Answer, CliError> {
         return Ok(Answer::Found);
     }
     if !args.dry_run {
-        let store = run.store()?;
+        let store = run.recount.store()?;
         // Only what is not built in: a newer version's table is not hidden by an older one.
         let known = Prices::built_in();
         prices.models.retain(|model| !known.models.contains(model));

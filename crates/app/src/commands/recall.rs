@@ -62,11 +62,12 @@ pub struct RecallArgs {
 pub fn run(args: &RecallArgs, run: &mut Run) -> Result<Answer, CliError> {
     let only = filters(args.scope.project(run)?.as_ref(), args.scope.period(run));
     let mut query = find::question(&args.question.join(" "), only);
-    run.leave_out_asking(&mut query);
+    run.recount.exclude_asking(&mut query);
     let room = Room { characters: args.budget, turns: TURNS };
     let by = args.semantic.into();
-    let recalled =
-        run.ask(|finder| Ok((finder.recall(&query, room, by)?, args.semantic.is_known(finder))));
+    let recalled = run
+        .recount
+        .ask(|finder| Ok((finder.recall(&query, room, by)?, args.semantic.is_known(finder))));
     let (mut recalled, is_known) = recalled?;
     look_at_files(&mut recalled);
     if run.json {
@@ -153,7 +154,7 @@ fn heading(run: &mut Run, hit: &Hit) -> Result<(), CliError> {
 
 fn turn(run: &mut Run, evidence: &Evidence) -> Result<(), CliError> {
     let hit = &evidence.hit;
-    let when = hit.time.map_or_else(|| "no time".into(), |time| run.clock.minute(time));
+    let when = hit.time.map_or_else(|| "no time".into(), |time| run.recount.clock.minute(time));
     let head = format!("  #{}, {when}, {}", hit.entry, state(hit.place));
     run.out.line(&paint(style::DIM, &head))?;
     for file in &evidence.files {

@@ -7,12 +7,12 @@ use transcript::id::SessionId;
 
 use super::short;
 use crate::error::{Answer, CliError};
-use crate::name::SessionName;
 use crate::run::Run;
 use crate::terminal::format::{count, counted};
 use crate::terminal::safe;
 use crate::terminal::style::{self, paint};
 use crate::wire::find::RelatedSession;
+use ask::name::SessionName;
 
 /// So many shared files are named, the others counted.
 const NAMED_MOST: usize = 5;
@@ -39,10 +39,10 @@ pub struct RelatedArgs {
 
 /// Prints the sessions like the one that was named.
 pub fn run(args: &RelatedArgs, run: &mut Run) -> Result<Answer, CliError> {
-    run.filled_store()?;
-    run.current_store()?;
-    let stored = run.stored()?;
-    let session = stored.resolve(run, &args.session)?;
+    run.recount.filled_store()?;
+    run.recount.current_store()?;
+    let stored = run.recount.stored()?;
+    let session = stored.resolve(&run.recount, &args.session)?;
     let touched = stored.catalog.touched()?;
     let pairs = touched.iter().map(|deed| (deed.session.as_str(), &*deed.what));
     let by_files = related::related(pairs, session.id.as_str());
@@ -72,14 +72,14 @@ pub fn run(args: &RelatedArgs, run: &mut Run) -> Result<Answer, CliError> {
 
 /// What the index says; nothing if it has not been made yet.
 fn alike(run: &mut Run, session: &SessionId) -> Result<Vec<Alike>, CliError> {
-    match run.finder()? {
+    match run.recount.finder()? {
         Some(finder) => Ok(finder.alike(session)?),
         None => Ok(Vec::new()),
     }
 }
 
 fn show(run: &mut Run, session: &SessionRow, related: &Related<'_>) -> Result<(), CliError> {
-    let when = session.last.map_or_else(|| "-".into(), |time| run.clock.near(time));
+    let when = session.last.map_or_else(|| "-".into(), |time| run.recount.clock.near(time));
     let project = session.project.as_deref().unwrap_or("-");
     let score = match related.shared.is_empty() {
         true => "     ".into(),

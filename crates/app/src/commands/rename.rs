@@ -12,13 +12,12 @@ use report::list::Life;
 use serde_json::json;
 use transcript::id::SessionId;
 
-use super::list::pulse;
 use crate::error::{Answer, CliError, StampError};
-use crate::name::SessionName;
 use crate::run::Run;
 use crate::terminal::safe;
 use crate::terminal::style::{self, paint};
 use crate::wire::rename::Stamp;
+use ask::name::SessionName;
 
 /// Give a session another title, as `/rename` does.
 #[derive(Debug, clap::Args)]
@@ -122,9 +121,9 @@ fn stamp(
 
 /// The file of a session that nobody writes to.
 fn transcript(run: &mut Run, name: &SessionName) -> Result<(SessionId, PathBuf), CliError> {
-    let library = run.sessions()?;
-    let id = run.identify(name, &library)?;
-    let pulse = pulse(run)?;
+    let library = run.recount.sessions()?;
+    let id = run.recount.identify(name, &library)?;
+    let pulse = run.recount.pulse()?;
     let item = library.session(id.as_str());
     let file = item.and_then(|item| Some(&library.cards[item.file?].found));
     let file = file.filter(|found| found.kept.is_none());

@@ -9,12 +9,12 @@ use transcript::json::Raw;
 use transcript::request::{MessageSource, RequestLog};
 
 use crate::error::{Answer, CliError};
-use crate::name::SessionName;
 use crate::run::Run;
 use crate::terminal::format::{count, counted, size};
 use crate::terminal::safe;
 use crate::terminal::style::{self, paint};
 use crate::wire;
+use ask::name::SessionName;
 
 /// The first lines of a text that are shown.
 const LINES_SHOWN: usize = 6;
@@ -71,7 +71,7 @@ impl FromStr for RequestName {
 
 /// Shows the request.
 pub fn run(args: &RequestArgs, run: &mut Run) -> Result<Answer, CliError> {
-    let open = run.open(&args.session.session)?;
+    let open = run.recount.open(&args.session.session)?;
     let opened = Opened::new(&open.session, &open.sources, false);
     let log = RequestLog::of_source(&open.sources[0])?;
     let index = match args.entry.or(args.session.entry) {

@@ -18,17 +18,17 @@ use store::catalog::SessionRow;
 use store::folder::create_private;
 use transcript::time::Time;
 
-use super::{list, short};
+use super::short;
 use crate::error::{Answer, CliError, RestoreError};
-use crate::name::SessionName;
 use crate::run::Run;
-use crate::stored::{Stored, StoredFile};
 use crate::terminal::format::{count, counted, size};
 use crate::terminal::progress::Progress;
 use crate::terminal::safe;
 use crate::terminal::style;
 use crate::terminal::table::{Cell, Column, Table};
 use crate::wire::restore::RestoredFile;
+use ask::name::SessionName;
+use ask::stored::{Stored, StoredFile};
 
 const NANOS_IN_MILLI: i64 = 1_000_000;
 
@@ -68,7 +68,7 @@ struct Plan {
 
 /// Shows what is kept, or writes it.
 pub fn run(args: &RestoreArgs, run: &mut Run) -> Result<Answer, CliError> {
-    let stored = run.stored()?;
+    let stored = run.recount.stored()?;
     let plan = Plan::new(run, &stored, &args.session)?;
     match &args.to {
         Some(folder) => write_to(run, &stored.archive, &plan, folder)?,
@@ -84,7 +84,7 @@ pub fn run(args: &RestoreArgs, run: &mut Run) -> Result<Answer, CliError> {
 
 impl Plan {
     fn new(run: &Run, stored: &Stored, name: &SessionName) -> Result<Self, CliError> {
-        let session = stored.resolve(run, name)?;
+        let session = stored.resolve(&run.recount, name)?;
         let mut files = stored.files()?.remove(&session.id).unwrap_or_default();
         let own = files.iter().find(|file| Some(file.row.file.0) == session.file);
         let home = own.or(files.first()).map(|file| file.row.home.clone());
@@ -143,7 +143,7 @@ fn show_table(run: &mut Run, plan: &Plan, states: &[&str]) -> Result<(), CliErro
         let look = if *state == "there" { style::DIM } else { style::BAD };
         table.push([
             Cell::new(look, state),
-            Cell::new(style::DIM, &run.clock.minute(modified(file))),
+            Cell::new(style::DIM, &run.recount.clock.minute(modified(file))),
             size(file.row.size).into(),
             file.kind.name().into(),
             file.row.path().display().to_string().into(),
@@ -181,7 +181,7 @@ enum Times {
 
 fn write_to(run: &mut Run, archive: &Archive, plan: &Plan, to: &Path) -> Result<(), CliError> {
     let to = std::path::absolute(to).map_err(|error| failed(to, error))?;
-    if run.is_below_claude(&to, Some(&plan.home)) {
+    if run.recount.is_below_claude(&to, Some(&plan.home)) {
         return Err(RestoreError::InClaude(to).into());
     }
     if !is_empty(&to) {
@@ -224,7 +224,7 @@ fn write_in_place(run: &mut Run, archive: &Archive, plan: &Plan) -> Result<(), C
 /// A running Claude Code writes to these files whenever it likes.
 fn refuse_live(run: &mut Run, plan: &Plan) -> Result<(), CliError> {
     let mut pulse = Pulse::default();
-    list::feel(run, &plan.home, &mut pulse);
+    run.recount.add_running(&plan.home, &mut pulse);
     let is_its = |session: &transcript::id::SessionId| *session == plan.session.id;
     let live = pulse.running.iter().find(|running| running.session.as_ref().is_some_and(is_its));
     match live {

@@ -1,7 +1,6 @@
 //! `recount search`: where something was said, done or printed.
 
 use std::path::Path;
-use std::sync::Mutex;
 
 use store::find::{Finder, Hit, Hits, Page, Pattern, SNIPPET, Scanned};
 use store::index::{By, Explain, Options, Rung};
@@ -11,14 +10,14 @@ use transcript::layout::{FileKind, classify};
 use transcript::time::Time;
 
 use super::short;
-use super::sync::Bar;
 use crate::error::{Answer, CliError, StoreError};
 use crate::run::Run;
 use crate::terminal::format::{Clock, count, counted};
 use crate::terminal::safe;
 use crate::terminal::style::{self, paint};
-use crate::time_arg::TimeArg;
 use crate::wire;
+use ask::progress::Work;
+use ask::time_arg::TimeArg;
 
 /// Find where something was said, done or printed, in all sessions, also in those that Claude
 /// Code has deleted.
@@ -115,17 +114,17 @@ pub fn say_semantic(run: &mut Run, semantic: Semantic, is_known: bool) {
 /// Prints what the query finds.
 pub fn run(args: &SearchArgs, run: &mut Run) -> Result<Answer, CliError> {
     let text = args.query.join(" ");
-    let dates = |text: &str| date(text, &run.clock);
+    let dates = |text: &str| date(text, &run.recount.clock);
     let wrong = |error| CliError::Store(StoreError::Query(text.clone(), error));
     if let Some(pattern) = &args.regex {
         let query = Query::filters(&text, &dates).map_err(wrong)?;
         return scan(args, pattern, &query, run);
     }
     let mut query = Query::parse(&text, &dates).map_err(wrong)?;
-    run.leave_out_asking(&mut query);
+    run.recount.exclude_asking(&mut query);
     let by = args.semantic.into();
     let options = Options { limit: args.limit, offset: args.offset, by, ..Options::default() };
-    let found = run.ask(|finder| {
+    let found = run.recount.ask(|finder| {
         let found = finder.search(&query, options, SNIPPET)?;
         Ok((found, args.semantic.is_known(finder)))
     });
@@ -147,12 +146,12 @@ fn scan(
 ) -> Result<Answer, CliError> {
     let wrong = |error| StoreError::Pattern(pattern.to_owned(), error);
     let pattern = Pattern::new(pattern).map_err(wrong)?;
-    run.current_store()?;
-    let finder = run.finder()?.ok_or(SyncError::Locked)?;
+    run.recount.current_store()?;
+    let finder = run.recount.finder()?.ok_or(SyncError::Locked)?;
     let page = Page { limit: args.limit, offset: args.offset };
-    let bar = Bar { quiet: run.is_quiet(), progress: Mutex::new(None) };
-    let Scanned { hits, turns } = finder.scan(&pattern, query, page, SNIPPET, &bar)?;
-    drop(bar);
+    let progress = run.recount.progress();
+    let Scanned { hits, turns } =
+        finder.scan(&pattern, query, page, SNIPPET, &Work::new(&*progress))?;
     show(args, run, &hits)?;
     let next = args.offset + hits.len();
     if next < turns {
@@ -227,7 +226,7 @@ fn heading(run: &mut Run, hit: &Hit) -> Result<(), CliError> {
     let session = &hit.session;
     let title = session.title.as_deref().unwrap_or("(no title)");
     let project = session.project.as_deref().unwrap_or("-");
-    let when = session.last.map_or_else(|| "-".into(), |time| run.clock.near(time));
+    let when = session.last.map_or_else(|| "-".into(), |time| run.recount.clock.near(time));
     let gone = match (hit.is_ghost(), hit.is_gone) {
         (true, _) => ", only its prompts are left",
         (false, true) => ", kept in the store only",

@@ -5,12 +5,12 @@ use report::tree::{self, SegmentRow};
 use transcript::layout::Problem;
 
 use crate::error::{Answer, CliError};
-use crate::name::SessionName;
 use crate::run::Run;
 use crate::terminal::format::{count, duration};
 use crate::terminal::style;
 use crate::terminal::table::{Cell, Column, Table};
 use crate::wire::tree::Segment;
+use ask::name::SessionName;
 
 /// The segments of a session: the stretches between compactions.
 #[derive(Debug, clap::Args)]
@@ -30,7 +30,7 @@ pub struct SegmentsArgs {
 
 /// Prints the segments, or one summary.
 pub fn run(args: &SegmentsArgs, run: &mut Run) -> Result<Answer, CliError> {
-    let open = run.open(&args.session)?;
+    let open = run.recount.open(&args.session)?;
     let opened = Opened::new(&open.session, &open.sources, false);
     let mut rows = tree::segments(&open.session);
     if let Some(wanted) = args.summary {
@@ -90,7 +90,7 @@ fn table(run: &mut Run, opened: &Opened<'_>, rows: &[SegmentRow]) -> Result<Answ
             dash(row.post_tokens.map(count)),
             count(row.turns as u64).into(),
             dash(span(row)),
-            dash(row.first.map(|first| run.clock.minute(first))),
+            dash(row.first.map(|first| run.recount.clock.minute(first))),
             dash(row.first.zip(row.last).map(|(first, last)| duration(last.since(first)))),
             summary_cell(row, summary),
         ]);

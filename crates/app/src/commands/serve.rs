@@ -45,8 +45,8 @@ pub struct ServeArgs {
 /// Serves until somebody stops it.
 pub fn run(args: &ServeArgs, run: &mut Run) -> Result<Answer, CliError> {
     let real = |root: std::path::PathBuf| root.canonicalize().unwrap_or(root);
-    let roots = run.roots()?.into_iter().map(real).collect();
-    let store = run.store()?.folder().to_path_buf();
+    let roots = run.recount.roots()?.into_iter().map(real).collect();
+    let store = run.recount.store()?.folder().to_path_buf();
     let redactor = run.redact.then(|| Redactor::new(Rules::built_in(), Options::default()));
     let desk = Arc::new(Desk::new(roots, store, redactor));
     let failed = |source| CliError::Serve(SocketAddr::new(args.listen, args.port), source);

@@ -19,12 +19,12 @@ use self::end::End;
 use self::page::{Fold, Look, Page};
 use self::viewer::{Stage, Viewer};
 use crate::error::{Answer, CliError};
-use crate::name::SessionName;
 use crate::run::Run;
-use crate::sessions::OpenSession;
 use crate::terminal::format::{count, counted, size};
 use crate::terminal::safe;
 use crate::terminal::style::{self, paint};
+use ask::name::SessionName;
+use ask::sessions::OpenSession;
 
 /// Lines are copied in pieces of this size.
 const PIECE: usize = 1 << 20;
@@ -167,8 +167,8 @@ pub fn run(args: &ShowArgs, run: &mut Run) -> Result<Answer, CliError> {
             Subject { session: &end.session, sources: &end.sources, open: None, end: Some(&end) };
         return show(args, run, &subject);
     }
-    let open = run.open_with_agents(&args.session)?;
-    run.shows_damage();
+    let open = run.recount.open_with_agents(&args.session)?;
+    run.recount.observed.forget_damage();
     let subject =
         Subject { session: &open.session, sources: &open.sources, open: Some(&open), end: None };
     show(args, run, &subject)
@@ -192,7 +192,8 @@ fn show(args: &ShowArgs, run: &mut Run, subject: &Subject<'_>) -> Result<Answer,
     }
     let left = branches(args, subject.session);
     let (id, json) = (id(subject), run.json);
-    let Run { out, talk, clock, .. } = run;
+    let Run { out, talk, recount, .. } = run;
+    let clock = &recount.clock;
     let mut page = Page::new(out, clock, look);
     page.cwd = subject.session.cwd().map(str::to_owned);
     if !json {

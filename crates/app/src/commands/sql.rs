@@ -59,7 +59,7 @@ pub fn run(args: &SqlArgs, run: &mut Run) -> Result<Answer, CliError> {
         Some("-") | None => stdin()?,
         Some(sql) => sql.to_owned(),
     };
-    let mut tables = run.tables()?;
+    let mut tables = run.recount.tables()?;
     let timeout = (args.timeout > 0).then(|| Duration::from_secs(args.timeout));
     let form = match (run.json, args.csv) {
         (true, _) => Form::Json,

@@ -63,7 +63,7 @@ pub fn run(_: &StatuslineArgs, run: &mut Run) -> Result<Answer, CliError> {
     let own = counted.as_ref().and_then(|counted| counted.session(session));
     parts.extend(own.or(claimed).map(|cost| format!("session {}", dollars(cost))));
     if let Some(counted) = counted.filter(|counted| counted.has_store) {
-        let now = run.clock.time();
+        let now = run.recount.clock.time();
         parts.push(format!("today {}", dollars(counted.today(run))));
         let blocks = block::blocks(&counted.ledger, &Filter::default(), now);
         if let Some(open) = blocks.last().filter(|block| block.is_open) {
@@ -85,7 +85,7 @@ impl Counted {
     /// Whatever can't be read is left out: a status line has no room for errors.
     fn new(run: &mut Run, status: &Value) -> Option<Self> {
         let transcript = status["transcript_path"].as_str().map(Path::new);
-        let since = Time(run.clock.time().0 - 2 * DAY);
+        let since = Time(run.recount.clock.time().0 - 2 * DAY);
         let kept = recent(run, since);
         let has_store = kept.is_some();
         let mut inputs: Vec<(Input, u64)> = kept.unwrap_or_default();
@@ -102,7 +102,7 @@ impl Counted {
             inputs.push((input, 0));
         }
         let inputs: Vec<Input> = inputs.into_iter().map(|(input, _)| input).collect();
-        let prices = run.prices(None).ok().unwrap_or_else(|| Prices::built_in().clone());
+        let prices = run.recount.prices(None).ok().unwrap_or_else(|| Prices::built_in().clone());
         Some(Self { ledger: Ledger::new(inputs, &prices), has_store })
     }
 
@@ -113,7 +113,7 @@ impl Counted {
     }
 
     fn today(&self, run: &Run) -> u64 {
-        let start = run.clock.now.start_of_day();
+        let start = run.recount.clock.now.start_of_day();
         let start = start.map_or(0, |start| start.timestamp().as_millisecond());
         let mut filter = Filter::default();
         filter.period.since = Some(Time(start));
@@ -146,7 +146,7 @@ fn usual_window(model: &str) -> Option<f64> {
 
 /// The claims of sessions that were active lately, with how much of each file they are from.
 fn recent(run: &mut Run, since: Time) -> Option<Vec<(Input, u64)>> {
-    let store = run.store().ok().filter(|store| store.exists())?;
+    let store = run.recount.store().ok().filter(|store| store.exists())?;
     let catalog = Catalog::read(store.folder()).ok()??;
     let archive = store.archive(store::archive::Access::Read).ok()?;
     let mut inputs = Vec::new();

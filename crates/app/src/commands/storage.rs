@@ -83,11 +83,11 @@ pub fn run(args: &StorageArgs, run: &mut Run) -> Result<Answer, CliError> {
 /// What the transcripts take, and the files beside them.
 pub fn measured(run: &mut Run, filter: &ListFilter) -> Result<(Report, Side), CliError> {
     let (files, others) = files(run)?;
-    let (library, taken) = run.join(files, |_, _, source| Some(measure(source)))?;
+    let (library, taken) = run.recount.join(files, |_, _, source| Some(measure(source)))?;
     // What is damaged is counted, too.
-    run.shows_damage();
+    run.recount.observed.forget_damage();
     let taken: Vec<Option<Storage>> =
-        taken.into_iter().map(|taken| taken.and_then(|read| run.or_skip(read))).collect();
+        taken.into_iter().map(|taken| taken.and_then(|read| run.recount.or_skip(read))).collect();
     let report = storage::report(&library, &taken, filter);
     let is_all = filter.project.is_none() && filter.period == Default::default();
     let side = side(&others, &report, is_all);
@@ -97,7 +97,7 @@ pub fn measured(run: &mut Run, filter: &ListFilter) -> Result<(Report, Side), Cl
 /// The transcripts on disk, and all other files.
 fn files(run: &mut Run) -> Result<(Vec<Found>, Vec<Found>), CliError> {
     let mut files = Vec::new();
-    for root in run.roots()? {
+    for root in run.recount.roots()? {
         let walk = layout::walk(&root);
         walk.problems.into_iter().for_each(|problem| run.talk.skip(problem));
         files.extend(walk.files);
@@ -404,7 +404,7 @@ fn projects(run: &mut Run, report: &Report, most: usize) -> Result<(), CliError>
 
 /// What the archive takes, or how to get one.
 fn archive(run: &mut Run, report: &Report) -> Result<(), CliError> {
-    let store = run.store()?;
+    let store = run.recount.store()?;
     if !store.exists() {
         let all = size(report.total.all.bytes);
         run.talk.note(format!("`recount sync` would keep these {all} in an archive, compressed"));
@@ -442,7 +442,7 @@ fn json(run: &mut Run, report: &Report, side: &Side, by: Option<By>) -> Result<(
             run.out.json(&wire::StorageProject::from(project))?;
         }
     }
-    let store = run.store()?;
+    let store = run.recount.store()?;
     if by.is_none() && store.exists() {
         let status = store.archive(Access::Read)?.status()?;
         run.out.json(&wire::StorageArchive {

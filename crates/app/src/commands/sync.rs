@@ -1,18 +1,13 @@
 //! `recount sync`: everything into the store.
 
-use std::sync::Mutex;
-
+use ask::progress::Work;
 use store::folder::Store;
 use store::meaning::{self, Model};
-use store::sync::{self, Home, Options, Preview, Report, SyncError, Watch};
-use transcript::layout;
-use transcript::time::Time;
+use store::sync::{self, Options, Preview, Report, SyncError};
 
 use crate::error::{Answer, CliError, StoreError};
-use crate::memory;
 use crate::run::Run;
 use crate::terminal::format::{count, counted, size};
-use crate::terminal::progress::Progress;
 use crate::wire;
 
 /// Keep everything that Claude Code has written, also what it will delete.
@@ -56,17 +51,17 @@ enum DebugLogs {
 
 /// Brings the store up to date.
 pub fn run(args: &SyncArgs, run: &mut Run) -> Result<Answer, CliError> {
-    let store = run.store()?;
-    let options = Options { full: args.full, ..Options::new(now(run)) };
+    let store = run.recount.store()?;
+    let options = Options { full: args.full, ..Options::new(run.recount.clock.time()) };
     if let Some(choice) = args.debug_logs {
         let set = store.set_debug_logs(choice == DebugLogs::Keep);
         set.map_err(|source| SyncError::Folder { path: store.folder().into(), source })?;
     }
     if args.dry_run {
-        let preview = sync::preview(&store, &homes(run)?, options)?;
+        let preview = sync::preview(&store, &run.recount.sync_homes()?, options)?;
         return show_preview(run, &preview);
     }
-    let report = bring(run, &store, options)??;
+    let report = run.recount.sync_store(&store, options)??;
     let answer = show(run, &report)?;
     if args.semantic {
         read_meanings(run, &store)?;
@@ -77,82 +72,10 @@ pub fn run(args: &SyncArgs, run: &mut Run) -> Result<Answer, CliError> {
 /// Makes the vectors that are missing; what is done stays if it is stopped.
 fn read_meanings(run: &mut Run, store: &Store) -> Result<(), CliError> {
     let model = Model::open_whole(store.folder()).ok_or(StoreError::NoModel)?;
-    let bar = Bar { quiet: run.is_quiet(), progress: Mutex::new(None) };
-    let done = meaning::update(store, &model, &bar)?;
-    drop(bar);
+    let done = meaning::update(store, &model, &Work::new(&*run.recount.progress()))?;
     let (vectors, files) = (count(done.vectors), counted(done.files as usize, "transcript"));
     run.talk.note(format!("{vectors} vectors made, of {files}"));
     Ok(())
-}
-
-/// Brings the store up to date; what could not be read is said.
-pub fn bring(
-    run: &mut Run,
-    store: &Store,
-    options: Options,
-) -> Result<Result<Report, SyncError>, CliError> {
-    let roots = run.real_roots()?;
-    if let Some(report) = sync::still(store, &roots, options) {
-        return Ok(Ok(report));
-    }
-    bring_changed(run, store, options)
-}
-
-/// As [`bring`], where something has changed.
-pub fn bring_changed(
-    run: &mut Run,
-    store: &Store,
-    options: Options,
-) -> Result<Result<Report, SyncError>, CliError> {
-    let homes = homes(run)?;
-    let bar = Bar { quiet: run.is_quiet(), progress: Mutex::new(None) };
-    let done = sync::sync(store, &homes, options, &bar);
-    drop(bar);
-    Ok(done.map(|(report, problems)| {
-        problems.into_iter().for_each(|problem| run.talk.skip(problem));
-        report
-    }))
-}
-
-/// The Claude folders by their real paths, with all their files.
-pub fn homes(run: &mut Run) -> Result<Vec<Home>, CliError> {
-    let mut homes = Vec::new();
-    for root in run.real_roots()? {
-        let look = layout::look(&root);
-        look.problems.iter().for_each(|problem| run.talk.skip(problem.again()));
-        homes.push(Home { root, look });
-    }
-    Ok(homes)
-}
-
-/// The time as the store has it.
-pub fn now(run: &Run) -> Time {
-    Time(run.clock.now.timestamp().as_millisecond())
-}
-
-/// The bar of what is being read; a new one for each part of the work.
-pub struct Bar {
-    /// Whether to show none.
-    pub quiet: bool,
-    /// The one that is shown.
-    pub progress: Mutex<Option<Progress>>,
-}
-
-impl Watch for Bar {
-    fn begin(&self, files: usize, bytes: u64) {
-        memory::give_back();
-        if let Ok(mut progress) = self.progress.lock() {
-            *progress = Some(Progress::new(self.quiet, files, bytes));
-        }
-    }
-
-    fn step(&self, files: usize, bytes: u64) {
-        if let Ok(progress) = self.progress.lock()
-            && let Some(progress) = &*progress
-        {
-            progress.advance(files, bytes);
-        }
-    }
 }
 
 fn show_preview(run: &mut Run, preview: &Preview) -> Result<Answer, CliError> {

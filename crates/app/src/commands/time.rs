@@ -3,13 +3,13 @@
 use report::timing::{self, SlowCall, Timing, TurnTime};
 
 use crate::error::{Answer, CliError};
-use crate::name::SessionName;
 use crate::run::Run;
 use crate::terminal::format::{counted, short_duration};
 use crate::terminal::safe;
 use crate::terminal::style::{self, paint};
 use crate::terminal::table::{Cell, Column, Table};
 use crate::wire;
+use ask::name::SessionName;
 
 /// Where the time of a session went, turn by turn: model, tools, waiting, person; and its slowest
 /// calls.
@@ -33,7 +33,7 @@ pub struct TimeArgs {
 
 /// Prints the turns and the slowest calls.
 pub fn run(args: &TimeArgs, run: &mut Run) -> Result<Answer, CliError> {
-    let open = run.open(&args.session)?;
+    let open = run.recount.open(&args.session)?;
     let timing = timing::timing(&open.session, &open.sources, args.slowest);
     if run.json {
         let name = open.name();

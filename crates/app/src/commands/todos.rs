@@ -9,9 +9,11 @@ use transcript::side;
 use transcript::side::todo::Status;
 
 use crate::error::{Answer, CliError};
-use crate::name::{Noun, SessionName};
-use crate::read;
-use crate::run::{Home, Run};
+use ask::Home;
+use ask::name::{Noun, SessionName};
+use ask::read;
+
+use crate::run::Run;
 use crate::terminal::format::counted;
 use crate::terminal::safe;
 use crate::terminal::style::{self, paint};
@@ -36,12 +38,12 @@ pub struct TodosArgs {
 
 /// Prints the lists.
 pub fn run(args: &TodosArgs, run: &mut Run) -> Result<Answer, CliError> {
-    let homes = run.homes()?;
+    let homes = run.recount.homes()?;
     let session = match &args.session {
         Some(name) => {
             let ids = list_files(&homes).filter_map(|found| found.kind.session().cloned());
-            let names = run.session_names(ids.collect::<Vec<_>>())?;
-            Some(names.resolve(Noun::Todos, name, &run.here()?)?)
+            let names = run.recount.session_names(ids.collect::<Vec<_>>())?;
+            Some(names.resolve(Noun::Todos, name, &run.recount.here()?)?)
         }
         None => None,
     };
@@ -75,19 +77,19 @@ fn read_lists(run: &mut Run, homes: &[Home]) -> Vec<List> {
     let (mut lists, mut tasks) = (Vec::new(), Vec::new());
     for found in files {
         progress.step(found.size);
-        let Some(bytes) = run.or_skip(read::whole_of(found)) else {
+        let Some(bytes) = run.recount.or_skip(read::whole_of(found)) else {
             continue;
         };
         let modified = found.modified;
         match found.kind.clone() {
             FileKind::Todos { session, agent } => {
                 let (todos, odd) = side::todo::parse(&bytes);
-                run.count_damage(&odd);
+                run.recount.observed.count_damage(&odd);
                 lists.push(List::from_todos(session, agent, modified, todos));
             }
             FileKind::Task { session, number } => {
                 let (task, odd) = side::task::parse(&bytes);
-                run.count_damage(&odd);
+                run.recount.observed.count_damage(&odd);
                 tasks.push(TaskFile { session, number, modified, task });
             }
             _ => {}
@@ -100,7 +102,7 @@ fn read_lists(run: &mut Run, homes: &[Home]) -> Vec<List> {
 fn print(run: &mut Run, list: &List) -> io::Result<()> {
     let session = paint(style::NAME, &safe::line(list.session.as_str()));
     let agent = list.agent.as_ref().map(|agent| format!("  agent {}", safe::line(agent.as_str())));
-    let when = list.modified.map(|time| format!("  {}", run.clock.near(time)));
+    let when = list.modified.map(|time| format!("  {}", run.recount.clock.near(time)));
     let source = wire::todo::source(list.source);
     let open = format!("{} open of {}", list.counts.open, list.counts.all);
     let facts = [when, agent].into_iter().flatten().collect::<String>();

@@ -6,11 +6,11 @@ use report::tools::{self, CallFact, Grouping, ToolRow};
 use crate::args::Scope;
 use crate::error::{Answer, CliError};
 use crate::run::Run;
-use crate::sessions::Stray;
 use crate::terminal::format::{count, short_duration};
 use crate::terminal::style;
 use crate::terminal::table::{Cell, Column, Table};
 use crate::wire;
+use ask::sessions::Stray;
 
 /// Calls, errors and latencies of each tool, MCP server or skill.
 #[derive(Debug, clap::Args)]
@@ -69,15 +69,16 @@ pub fn calls(
     period: Period,
     project: Option<&ProjectFilter>,
 ) -> Result<Vec<CallFact>, CliError> {
-    if let Some(imported) = run.imported()? {
-        return imported.calls(period, project);
+    if let Some(imported) = run.recount.imported()? {
+        return Ok(imported.calls(period, project)?);
     }
-    let (library, taken) = run.library(|_, session, source| Some(tools::calls(session, source)))?;
+    let (library, taken) =
+        run.recount.library(|_, session, source| Some(tools::calls(session, source)))?;
     let mut calls = Vec::new();
     let is_asked = |cwd: &Option<Box<str>>| {
         project.is_none_or(|project| cwd.as_deref().is_some_and(|cwd| project.matches(cwd)))
     };
-    for Stray { item, taken, .. } in run.strays(&library, tools::calls) {
+    for Stray { item, taken, .. } in run.recount.strays(&library, tools::calls) {
         if is_asked(&item.facts.cwd) {
             calls.extend(taken.into_iter().filter(|call| period.holds(call.time)));
         }

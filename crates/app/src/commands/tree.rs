@@ -9,13 +9,13 @@ use transcript::session::ForkKind;
 
 use super::short;
 use crate::error::{Answer, CliError};
-use crate::name::SessionName;
 use crate::run::Run;
-use crate::sessions::OpenSession;
 use crate::terminal::format::{count, counted, duration};
 use crate::terminal::safe;
 use crate::terminal::style::{self, paint};
 use crate::wire::tree as wire;
+use ask::name::SessionName;
+use ask::sessions::OpenSession;
 
 /// So much of a prompt is shown where no terminal says how much there is room for.
 const WORDS_MOST: usize = 100;
@@ -37,7 +37,7 @@ pub struct TreeArgs {
 
 /// Prints the tree.
 pub fn run(args: &TreeArgs, run: &mut Run) -> Result<Answer, CliError> {
-    let open = run.open(&args.session)?;
+    let open = run.recount.open(&args.session)?;
     let opened = Opened::new(&open.session, &open.sources, false);
     let lines = tree::tree(&open.session, open.item());
     if run.json {
@@ -123,7 +123,7 @@ fn segment_facts(run: &Run, segment: &SegmentRow) -> Vec<String> {
         tokens,
         Some(counted(segment.turns, "turn")),
         Some(entries_word(segment.entries)),
-        segment.first.map(|first| run.clock.minute(first)),
+        segment.first.map(|first| run.recount.clock.minute(first)),
         lasted.map(duration),
         segment.is_abandoned.then(|| "abandoned".into()),
     ]

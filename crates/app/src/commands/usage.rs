@@ -165,7 +165,7 @@ impl Which {
             FirstDay::Monday => WeekStart::Monday,
             FirstDay::Sunday => WeekStart::Sunday,
         };
-        Calendar { zone: run.clock.now.time_zone().clone(), week_start }
+        Calendar { zone: run.recount.clock.now.time_zone().clone(), week_start }
     }
 }
 
@@ -178,7 +178,7 @@ impl Basis {
                 "local" => return Ok(()),
                 _ => TimeZone::get(name).map_err(|_| CliError::NoZone(name.clone()))?,
             };
-            run.clock.now = run.clock.now.with_time_zone(zone);
+            run.recount.clock.now = run.recount.clock.now.with_time_zone(zone);
         }
         Ok(())
     }
@@ -196,14 +196,14 @@ pub fn run(args: &UsageArgs, run: &mut Run) -> Result<Answer, CliError> {
     }
     let filter = Filter { model: args.model.clone(), ..args.which.filter(run)? };
     let calendar = args.which.calendar(run);
-    let prices = run.prices(args.which.basis.prices.as_deref())?;
+    let prices = run.recount.prices(args.which.basis.prices.as_deref())?;
     let by: Vec<Dimension> = match args.by.as_slice() {
         [] => vec![Dimension::Day],
         by => by.iter().map(|by| Dimension::from(*by)).collect(),
     };
-    let (agents, prs) = run.links(&by)?;
+    let (agents, prs) = run.recount.links(&by)?;
     let view = View { by: &by, filter: &filter, calendar: &calendar, agents: &agents, prs: &prs };
-    let Tally { rows, total, unpriced, oddities } = run.tally(&prices, &view)?;
+    let Tally { rows, total, unpriced, oddities } = run.recount.tally(&prices, &view)?;
     if run.json {
         for row in &rows {
             run.out.json(&wire::usage::UsageRow::new(&by, row))?;

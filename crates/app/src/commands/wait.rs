@@ -8,13 +8,12 @@ use transcript::session::{Builder, Ending, Options};
 use transcript::side::registry::{Running, Status};
 use transcript::time::Time;
 
-use super::list::pulse;
 use super::short;
 use crate::error::{Answer, CliError};
 use crate::live::Live;
-use crate::name::SessionName;
 use crate::run::Run;
 use crate::wire::wait::Waited;
+use ask::name::SessionName;
 
 /// A process that is gone without a word is noticed after this long.
 const LOOK: Duration = Duration::from_secs(2);
@@ -45,7 +44,7 @@ pub struct WaitArgs {
 /// Waits.
 pub fn run(args: &WaitArgs, run: &mut Run) -> Result<Answer, CliError> {
     let begun = Instant::now();
-    let live = Live::new(run.roots()?);
+    let live = Live::new(run.recount.roots()?);
     let time_left =
         || args.timeout.map(|most| Duration::from_secs(most).saturating_sub(begun.elapsed()));
     // `latest` is the one that was the latest when the wait began.
@@ -63,11 +62,11 @@ pub fn run(args: &WaitArgs, run: &mut Run) -> Result<Answer, CliError> {
     let mut is_told = run.is_quiet();
     let mut seen = Seen::default();
     loop {
-        run.clock.now = crate::clock::now();
+        run.recount.clock.now = crate::clock::now();
         // Read the registry first, so that its state is never newer than the transcript.
-        let pulse = pulse(run)?;
+        let pulse = run.recount.pulse()?;
         let client = pulse.running.iter().find(|one| one.session.as_ref() == Some(&id));
-        let steady = seen.steady(client, run.clock.time());
+        let steady = seen.steady(client, run.recount.clock.time());
         found.open()?.read_into(&mut builder)?;
         let ending = builder.clone().finish(&Options { stem: found.stem(), copies: None }).ending();
         let written = std::fs::metadata(&found.path).and_then(|file| file.modified()).ok();
@@ -99,15 +98,15 @@ enum Target {
 }
 
 fn find(run: &mut Run, name: &SessionName) -> Result<Target, CliError> {
-    let library = run.sessions()?;
-    let id = match run.identify(name, &library) {
+    let library = run.recount.sessions()?;
+    let id = match run.recount.identify(name, &library) {
         Ok(id) => id,
         Err(error) => {
             let starting = match name {
                 SessionName::Id(text) => starting(run, text)?,
                 _ => None,
             };
-            return starting.map(Target::Starting).ok_or(error);
+            return starting.map(Target::Starting).ok_or(error.into());
         }
     };
     let file = library.session(id.as_str()).and_then(|item| item.file);
@@ -119,7 +118,7 @@ fn find(run: &mut Run, name: &SessionName) -> Result<Target, CliError> {
 
 /// The session with this id, or the only one with this beginning, that a client runs now.
 fn starting(run: &mut Run, text: &str) -> Result<Option<SessionId>, CliError> {
-    let running = pulse(run)?.running;
+    let running = run.recount.pulse()?.running;
     let ids = running.into_iter().filter_map(|client| client.session);
     let mut ids = ids.filter(|id| id.as_str().starts_with(text));
     Ok(ids.next().filter(|_| ids.next().is_none()))

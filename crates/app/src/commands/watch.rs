@@ -18,15 +18,14 @@ use transcript::side::registry::Status;
 use transcript::time::Time;
 
 use super::short;
-use super::sync::homes;
 use crate::error::{Answer, CliError};
 use crate::live::Live;
-use crate::process::{is_running, read_registry};
 use crate::run::Run;
 use crate::terminal::format::Clock;
 use crate::terminal::safe;
 use crate::terminal::style::{self, paint};
 use crate::wire;
+use ask::process::{is_running, read_registry};
 
 /// Show what happens in running sessions, as it happens, and keep the store up to date.
 #[derive(Debug, clap::Args)]
@@ -57,11 +56,11 @@ pub struct SessionEvent {
 
 /// Watches until somebody stops it.
 pub fn run(args: &WatchArgs, run: &mut Run) -> Result<Answer, CliError> {
-    let roots = run.roots()?;
+    let roots = run.recount.roots()?;
     let roots: Vec<PathBuf> = roots.into_iter().map(|r| r.canonicalize().unwrap_or(r)).collect();
     let live = Live::new(roots.clone());
     let mut follower = Follower::new(run, roots.clone());
-    run.current_store()?;
+    run.recount.current_store()?;
     let mut running = Running::default();
     running.look(&roots);
     if !run.is_quiet() {
@@ -74,7 +73,7 @@ pub fn run(args: &WatchArgs, run: &mut Run) -> Result<Answer, CliError> {
     loop {
         live.wait();
         let begun = Instant::now();
-        run.clock.now = crate::clock::now();
+        run.recount.clock.now = crate::clock::now();
         let mut events = follower.look(run);
         events.extend(running.look(&roots));
         for event in &events {
@@ -109,7 +108,7 @@ struct Follower {
 impl Follower {
     /// Begins at the present end of all transcripts.
     fn new(run: &mut Run, roots: Vec<PathBuf>) -> Self {
-        let since = run.clock.time();
+        let since = run.recount.clock.time();
         let mut follower = Self { roots, since, sizes: HashMap::new(), open: HashMap::new() };
         for found in follower.transcripts(run) {
             follower.sizes.insert(found.path, found.size);
@@ -141,7 +140,7 @@ impl Follower {
             }
             let mut builder = self.open.remove(&found.path).unwrap_or_default();
             let read = read_on(&found, &mut builder, from, self.since, &mut events);
-            run.or_skip(read);
+            run.recount.or_skip(read);
             if self.open.len() >= MAX_OPEN_TRANSCRIPTS {
                 self.open.clear();
             }
@@ -202,8 +201,8 @@ fn events_of(
 
 /// Keeps the store up to date, unless another process does.
 fn keep_store(run: &mut Run) -> Result<(), CliError> {
-    let (store, homes) = (run.store()?, homes(run)?);
-    match sync::sync(&store, &homes, sync::Options::new(run.clock.time()), &Unwatched) {
+    let (store, homes) = (run.recount.store()?, run.recount.sync_homes()?);
+    match sync::sync(&store, &homes, sync::Options::new(run.recount.clock.time()), &Unwatched) {
         Ok(_) | Err(SyncError::Locked) => Ok(()),
         Err(error) => Err(error.into()),
     }
@@ -268,7 +267,7 @@ fn show(run: &mut Run, told: &SessionEvent) -> Result<(), CliError> {
     if run.json {
         return Ok(run.out.json(&wire::watch::WatchEvent::new(told))?);
     }
-    let line = line(&run.clock, told);
+    let line = line(&run.recount.clock, told);
     Ok(run.out.line(&line)?)
 }
 

@@ -1,70 +1,25 @@
 //! What is said when the store cannot be used.
 
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use store::archive::ArchiveError;
 use store::catalog::CatalogError;
 use store::find::PatternError;
 use store::index::IndexError;
 use store::meaning::InstallError;
-use store::note::NoteError;
 use store::query::QueryError;
 use store::sync::SyncError;
 use store::table::ask::AskError;
 use store::table::keep::TablesError;
 
+use ask::StoreError;
+
 use super::{CliError, Message};
 use crate::terminal::format::counted;
-
-/// Why the store gives no answer.
-#[derive(Debug)]
-pub enum StoreError {
-    /// It cannot be brought up to date.
-    Sync(SyncError),
-    /// The query is wrong: the query, and where.
-    Query(String, QueryError),
-    /// The regular expression is wrong: the expression, and where.
-    Pattern(String, PatternError),
-    /// Nothing has been kept yet.
-    Missing(PathBuf),
-    /// The archive is there, and what is made from it is not.
-    NoCatalog(PathBuf),
-    /// So many things in the archive are damaged; each has been named.
-    Damage { path: PathBuf, places: usize },
-    /// The model can't be installed or taken away.
-    Model(InstallError),
-    /// A note can't be read or made.
-    Note(NoteError),
-    /// Something needs the model, and there is none.
-    NoModel,
-    /// The model could not be fetched: curl said why, or is not there.
-    NotFetched(Option<io::Error>),
-    /// The tables can't be made or read.
-    Tables(TablesError),
-    /// A question in SQL has no answer.
-    Ask(AskError),
-    /// There is no such table.
-    NoTable(String),
-    /// What was read from lakes has no files to name a session by.
-    ByIdOnly,
-}
-
-impl From<TablesError> for StoreError {
-    fn from(error: TablesError) -> Self {
-        Self::Tables(error)
-    }
-}
 
 impl From<StoreError> for CliError {
     fn from(error: StoreError) -> Self {
         Self::Store(error)
-    }
-}
-
-impl From<QueryError> for StoreError {
-    fn from(error: QueryError) -> Self {
-        Self::Query(String::new(), error)
     }
 }
 

@@ -77,11 +77,11 @@ fn left(moment: &Moment<'_>, run: &mut Run) -> Option<Vec<String>> {
     let folder = moment.input["cwd"].as_str()?;
     let catalog = store::catalog::Catalog::read(moment.store.folder()).ok()??;
     let last = catalog.last_in(folder, &SessionId::new(moment.session)).ok()??;
-    let age = run.clock.time().0 - last.last?.0;
+    let age = run.recount.clock.time().0 - last.last?.0;
     if age > DAYS * DAY {
         return None;
     }
-    let todos = todos(&run.roots().ok()?, &last.id);
+    let todos = todos(&run.recount.roots().ok()?, &last.id);
     if todos.is_empty() {
         return None;
     }
@@ -96,7 +96,7 @@ fn left(moment: &Moment<'_>, run: &mut Run) -> Option<Vec<String>> {
 /// What was being done before a compaction.
 fn compacted(moment: &Moment<'_>, run: &mut Run) -> Option<Vec<String>> {
     let past = Past::read(moment)?;
-    let todos = todos(&run.roots().unwrap_or_default(), &SessionId::new(moment.session));
+    let todos = todos(&run.recount.roots().unwrap_or_default(), &SessionId::new(moment.session));
     let at = place(moment.session, None, None);
     let mut lines: Vec<String> = todos.iter().map(|todo| said(&at, "still to do", todo)).collect();
     let cut = |text: &str| safe::fit(&safe::line(&moment.clean(text)), LONG).into_owned();

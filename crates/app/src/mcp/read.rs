@@ -11,10 +11,10 @@ use super::answer::{Item, MOST, Page, cursor};
 use super::tool::Read;
 use crate::commands::show::turns;
 use crate::error::CliError;
-use crate::name::SessionName;
 use crate::quote::{minute, place, told};
 use crate::run::Run;
 use crate::wire;
+use ask::name::SessionName;
 
 /// What a word is counted for, with the space behind it: a text without spaces is long too.
 const WORD: usize = 6;
@@ -54,7 +54,7 @@ pub fn read(asked: &Read, run: &mut Run) -> Result<Page, Refusal> {
         Some(turns) => Stretch::Turns(*turns.start(), *turns.end()),
         None => Stretch::Way,
     };
-    let open = run.open(&SessionName::Id(name.session.clone()))?;
+    let open = run.recount.open(&SessionName::Id(name.session.clone()))?;
     let id = open.name();
     let subject = match &name.agent {
         None => (open.session, open.sources),

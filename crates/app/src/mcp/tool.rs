@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::answer::Page;
-use super::{Refusal, ask, read};
+use super::{Refusal, question, read};
 use crate::run::Run;
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -111,13 +111,13 @@ impl Question {
     /// Finds the answer.
     pub fn ask(&self, run: &mut Run) -> Result<Page, Refusal> {
         match self {
-            Self::Search(asked) => ask::search(asked, run),
-            Self::Recall(asked) => ask::recall(asked, run),
-            Self::Sessions(asked) => ask::sessions(asked, run),
+            Self::Search(asked) => question::search(asked, run),
+            Self::Recall(asked) => question::recall(asked, run),
+            Self::Sessions(asked) => question::sessions(asked, run),
             Self::Read(asked) => read::read(asked, run),
-            Self::Errors(asked) => ask::errors(asked, run),
-            Self::FileHistory(asked) => ask::file_history(asked, run),
-            Self::Timeline(asked) => ask::timeline(asked, run),
+            Self::Errors(asked) => question::errors(asked, run),
+            Self::FileHistory(asked) => question::file_history(asked, run),
+            Self::Timeline(asked) => question::timeline(asked, run),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What the server answers with.
 
+use ask::HistoryError;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use report::html::{Html, Picture};
@@ -73,6 +74,12 @@ impl Refusal {
     /// Nobody may ask that from there.
     pub fn forbidden(words: &str) -> Self {
         Self { status: StatusCode::FORBIDDEN, words: words.into() }
+    }
+}
+
+impl From<HistoryError> for Refusal {
+    fn from(error: HistoryError) -> Self {
+        CliError::from(error).into()
     }
 }
 

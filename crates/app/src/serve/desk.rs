@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, RwLock};
 use std::time::Duration;
 
+use ask::Locations;
 use report::export::cover::Cover;
 use report::filter::Period;
 use report::list::ListFilter;
@@ -20,14 +21,11 @@ use super::open::{Open, agent_of};
 use super::reader::Reader;
 use super::shelf::Shelf;
 use super::words::{Of, Words};
-use crate::args::{Color, Global};
 use crate::commands::storage::{Side, measured};
 use crate::commands::tools::calls;
 use crate::error::CliError;
-use crate::home::Environment;
 use crate::memory;
 use crate::run::Run;
-use crate::terminal::format::Clock;
 
 /// So many sessions are held that were asked for.
 const OPEN_MOST: usize = 6;
@@ -131,21 +129,12 @@ impl Desk {
 
     /// A run for one question: its answer is held, not printed.
     pub fn run(&self) -> Run {
-        let global = Global {
+        let locations = Locations {
             claude_dir: self.roots.clone(),
             store: Some(self.store.clone()),
-            demo: false,
-            json: true,
-            color: Some(Color::Never),
-            no_pager: true,
-            quiet: true,
-            verbose: false,
-            timings: false,
-            redact: self.redactor.is_some(),
+            ..Locations::default()
         };
-        let mut run = Run::new(global, Environment::default(), Clock { now: crate::clock::now() });
-        run.out = run.out.held();
-        run
+        Run::held(locations, self.redactor.is_some())
     }
 
     /// Takes the secrets out of records, if that is wanted.
@@ -246,8 +235,8 @@ impl Desk {
     /// Everything that was used.
     pub fn ledger(&self) -> Result<Arc<Ledger>, CliError> {
         self.fresh(&self.ledger, |run| {
-            let prices: Prices = run.prices(None)?;
-            Ok(run.counted(&prices)?.ledger)
+            let prices: Prices = run.recount.prices(None)?;
+            Ok(run.recount.counted(&prices)?.ledger)
         })
     }
 

@@ -16,7 +16,6 @@ use tokio::sync::watch;
 
 use super::Held;
 use super::desk::Desk;
-use crate::commands::sync::{homes, now};
 use crate::live::Live;
 use crate::memory;
 
@@ -67,18 +66,19 @@ fn problem(desk: &Desk, words: &str) {
 /// Brings the store up to date.
 fn bring(desk: &Desk) {
     let mut run = desk.run();
-    let Ok(store) = run.store() else { return };
+    let Ok(store) = run.recount.store() else { return };
     let roots = desk.roots().to_vec();
-    let options = sync::Options::new(now(&run));
+    let options = sync::Options::new(run.recount.clock.time());
     if sync::still(&store, &roots, options).is_some() {
         return;
     }
-    let done = homes(&mut run).map(|homes| sync::sync(&store, &homes, options, &Teller { desk }));
+    let done =
+        run.recount.sync_homes().map(|homes| sync::sync(&store, &homes, options, &Teller { desk }));
     desk.sync.all.store(0, Ordering::Relaxed);
     match done {
         Ok(Ok(_)) | Ok(Err(SyncError::Locked)) => {}
         Ok(Err(error)) => problem(desk, &format!("The store is not up to date: {error}")),
-        Err(error) => problem(desk, &crate::error::words(&error).0),
+        Err(error) => problem(desk, &crate::error::words(&error.into()).0),
     }
     desk.news.send_modify(|number| *number += 1);
 }

@@ -9,7 +9,6 @@ use transcript::library::{self, Card, Library, Scan, SessionItem};
 use transcript::session::Options;
 
 use super::reader::Reader;
-use crate::commands::list::pulse;
 use crate::error::CliError;
 use crate::run::Run;
 
@@ -34,8 +33,8 @@ pub struct Shelf {
 impl Shelf {
     /// The sessions as they are now; `None` if they are as they were.
     pub fn read(run: &mut Run, before: &Shelf, reader: &Reader) -> Result<Option<Self>, CliError> {
-        let pulse = pulse(run)?;
-        let mut files = run.transcripts()?;
+        let pulse = run.recount.pulse()?;
+        let mut files = run.recount.transcripts()?;
         files.retain(|f| matches!(f.kind, FileKind::Session { .. } | FileKind::Agent { .. }));
         let known: HashMap<&Path, &Card> =
             before.cards.iter().map(|card| (card.found.path.as_path(), card)).collect();
@@ -65,7 +64,7 @@ impl Shelf {
         std::mem::take(&mut library.problems)
             .into_iter()
             .for_each(|problem| run.talk.skip(problem));
-        let ghosts = run.prompts_only(&library)?;
+        let ghosts = run.recount.prompts_only(&library)?;
         Ok(Some(Self { library, ghosts, pulse, number: before.number + 1, cards }))
     }
 
@@ -95,7 +94,7 @@ fn read(run: &mut Run, changed: Vec<Found>, reader: &Reader) -> Vec<Card> {
     }
     let mut cards = Vec::new();
     for found in changed {
-        if let Some(builder) = run.or_skip(reader.read(&found)) {
+        if let Some(builder) = run.recount.or_skip(reader.read(&found)) {
             let session = builder.finish(&Options { stem: found.stem(), copies: None });
             cards.push(Card::of(found, &session));
         }

@@ -4,12 +4,16 @@
 //! over by then, and a bar that flashes by is noise.
 
 use std::io::{self, IsTerminal};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use ask::progress::WorkProgress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::memory;
 
 const PATIENCE: Duration = Duration::from_millis(500);
 const TEMPLATE: &str = "{bar:24} {decimal_bytes} of {decimal_total_bytes}, \
@@ -69,6 +73,44 @@ impl Progress {
 impl Drop for Progress {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
+    }
+}
+
+/// The bar of the work that questions do; a new one for each part of it.
+pub struct TerminalProgress {
+    is_quiet: bool,
+    bar: Mutex<Option<Progress>>,
+}
+
+impl TerminalProgress {
+    /// No work has begun. `is_quiet` never shows any.
+    pub fn new(is_quiet: bool) -> Self {
+        Self { is_quiet, bar: Mutex::new(None) }
+    }
+
+    fn set(&self, bar: Option<Progress>) {
+        if let Ok(mut shown) = self.bar.lock() {
+            *shown = bar;
+        }
+    }
+}
+
+impl WorkProgress for TerminalProgress {
+    fn begin(&self, files: usize, bytes: u64) {
+        memory::give_back();
+        self.set(Some(Progress::new(self.is_quiet, files, bytes)));
+    }
+
+    fn advance(&self, files: usize, bytes: u64) {
+        if let Ok(shown) = self.bar.lock()
+            && let Some(bar) = &*shown
+        {
+            bar.advance(files, bytes);
+        }
+    }
+
+    fn end(&self) {
+        self.set(None);
     }
 }
 

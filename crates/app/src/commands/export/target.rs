@@ -75,8 +75,8 @@ impl Target {
         force: bool,
     ) -> Result<Self, CliError> {
         let path = std::path::absolute(to).map_err(|error| failed(to, error))?;
-        let store = run.store()?;
-        if run.is_below_claude(&path, Some(store.folder())) {
+        let store = run.recount.store()?;
+        if run.recount.is_below_claude(&path, Some(store.folder())) {
             return Err(ExportError::Below(path).into());
         }
         let is_folder = wants_folder || path.is_dir() || ends_in_separator(to);

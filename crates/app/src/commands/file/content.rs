@@ -57,7 +57,7 @@ impl Origin {
         let session = short(session.as_str());
         match self {
             Self::Backup { version, time, .. } => {
-                let made = time.map(|time| format!(", made {}", run.clock.minute(time)));
+                let made = time.map(|time| format!(", made {}", run.recount.clock.minute(time)));
                 let made = made.unwrap_or_default();
                 format!("backup version {version} of session {session}{made}")
             }

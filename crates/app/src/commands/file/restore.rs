@@ -89,7 +89,7 @@ fn plan(args: &RestoreArgs, run: &mut Run) -> Result<Plan, CliError> {
     if matches!(state.origin, Origin::Backup { is_proven: false, .. }) {
         return Err(refused(BadTarget::Unproven).into());
     }
-    let there = look(&target, &run.claude_folders()?)?;
+    let there = look(&target, &run.recount.claude_folders()?)?;
     Ok(Plan { state, target, there })
 }
 

@@ -17,10 +17,10 @@ use super::{SCHEMA, manifests, open};
 use crate::commands::sync::now;
 use crate::error::{Answer, CliError, LakeError, StoreError};
 use crate::run::Run;
-use crate::tables::is_imported;
 use crate::terminal::format::counted;
 use crate::terminal::safe;
 use crate::wire::lake as wire;
+use ask::tables::is_imported;
 
 /// Take lakes into a store of their own, so that `sql`, `usage`, `tools` and `errors` answer for all.
 #[derive(Debug, clap::Args)]
@@ -40,7 +40,7 @@ pub struct ReadArgs {
 
 /// Reads the lakes.
 pub fn run(args: &ReadArgs, run: &mut Run) -> Result<Answer, CliError> {
-    let store = run.store()?;
+    let store = run.recount.store()?;
     if store.exists() && !is_imported(&store)? {
         return Err(LakeError::OwnStore(store.folder().into()).into());
     }

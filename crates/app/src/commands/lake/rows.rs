@@ -58,7 +58,7 @@ pub fn run(args: &RowsArgs, run: &mut Run) -> Result<Answer, CliError> {
 
 /// The files of standard input by their homes, each by its path below the Claude folder.
 fn homes(args: &RowsArgs, run: &mut Run) -> Result<BTreeMap<Home, HashSet<PathBuf>>, CliError> {
-    let own = run.origin();
+    let own = run.recount.origin();
     let own = Origin {
         host: args.content.host.clone().unwrap_or(own.host),
         user: args.content.user.clone().unwrap_or(own.user),
@@ -116,13 +116,13 @@ fn print(
     walk.problems.into_iter().for_each(|problem| run.talk.skip(problem));
     let is_given = |found: &Found| !found.kind.is_transcript() || given.contains(&found.rel);
     let files: Vec<Found> = walk.files.into_iter().filter(is_given).collect();
-    let prices = run.prices(None)?;
+    let prices = run.recount.prices(None)?;
     let transcripts = files.iter().filter(|found| found.kind.is_transcript()).cloned().collect();
-    let (counted, inputs) = run.claimed(transcripts);
+    let (counted, inputs) = run.recount.claimed(transcripts);
     let ledger = Ledger::new(inputs, &prices);
     let is_read = |found: &Found| !matches!(found.kind, FileKind::SetAside { .. });
     let (library, _) =
-        run.join(files.into_iter().filter(is_read).collect(), |_, _, _| None::<()>)?;
+        run.recount.join(files.into_iter().filter(is_read).collect(), |_, _, _| None::<()>)?;
     let cards = library.cards.iter().zip(0..).map(|(card, at)| (&*card.found.path, at));
     let cards: HashMap<&Path, usize> = cards.collect();
     let card = |file: u32| cards.get(&*counted[file as usize].path).copied();

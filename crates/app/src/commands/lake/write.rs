@@ -17,9 +17,9 @@ use super::{ContentArgs, open};
 use crate::commands::sync::{bring, now};
 use crate::error::{Answer, CliError, LakeError, StoreError};
 use crate::run::Run;
-use crate::tables::is_imported;
 use crate::terminal::format::{counted, size};
 use crate::wire::lake as wire;
+use ask::tables::is_imported;
 
 /// Write what is new to a lake, without texts and without secrets unless they are asked for.
 #[derive(Debug, clap::Args)]
@@ -48,7 +48,7 @@ pub struct WriteArgs {
 /// Writes what is new.
 pub fn run(args: &WriteArgs, run: &mut Run) -> Result<Answer, CliError> {
     bring_all(run)?;
-    let tables = run.tables()?;
+    let tables = run.recount.tables()?;
     let state = tables.state().map_err(StoreError::from)?;
     let intent = if args.dry_run { Intent::Read } else { Intent::Write };
     let place = open(&args.url, intent)?;
@@ -88,7 +88,7 @@ pub fn run(args: &WriteArgs, run: &mut Run) -> Result<Answer, CliError> {
 
 /// Everything that is new goes into the store first, however much it is: nobody waits for an answer.
 fn bring_all(run: &mut Run) -> Result<(), CliError> {
-    let store = run.store()?;
+    let store = run.recount.store()?;
     if is_imported(&store)? {
         return Err(LakeError::Imported(store.folder().into()).into());
     }
@@ -100,7 +100,7 @@ fn bring_all(run: &mut Run) -> Result<(), CliError> {
 }
 
 fn writer(args: &ContentArgs, run: &Run) -> Writer {
-    let origin = run.origin();
+    let origin = run.recount.origin();
     Writer {
         host: args.host.clone().unwrap_or(origin.host),
         user: args.user.clone().unwrap_or(origin.user),

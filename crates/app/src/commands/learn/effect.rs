@@ -1,5 +1,6 @@
 //! Whether an error became rarer after its learning was applied.
 
+use ask::errors::{ErrorsQuery, FailedCall};
 use report::errors;
 use report::filter::Period;
 use report::learn::backlog::{Backlog, Learning};
@@ -7,7 +8,6 @@ use report::learn::{Rates, plain};
 use report::redact::{Options, Place, Redactor, Rules};
 use transcript::time::Time;
 
-use crate::commands::errors::{Placed, joined};
 use crate::commands::tools::calls;
 use crate::error::{Answer, CliError};
 use crate::run::Run;
@@ -33,7 +33,7 @@ impl<'a> Applied<'a> {
         Some(Self { learning, at, time, tool, signature })
     }
 
-    fn rates(&self, errors: &[(String, &Placed)], calls: &[(&str, Time)]) -> Rates {
+    fn rates(&self, errors: &[(String, &FailedCall)], calls: &[(&str, Time)]) -> Rates {
         let mut rates = Rates::default();
         for (_, time) in calls.iter().filter(|(tool, _)| *tool == self.tool) {
             match *time < self.time {
@@ -41,7 +41,7 @@ impl<'a> Applied<'a> {
                 false => rates.calls_after += 1,
             }
         }
-        let is_it = |(signature, one): &&(String, &Placed)| {
+        let is_it = |(signature, one): &&(String, &FailedCall)| {
             one.item.tool.as_deref() == Some(self.tool) && signature == self.signature
         };
         for (_, one) in errors.iter().filter(is_it) {
@@ -62,14 +62,14 @@ pub fn run(backlog: &Backlog, run: &mut Run) -> Result<Answer, CliError> {
         run.talk.note("No learning about an error has been applied yet".into());
         return Ok(Answer::Nothing);
     }
-    let errors = joined(run, None, None, false)?;
+    let errors = run.recount.failed_calls(&ErrorsQuery::default())?;
     // As the key has it.
     let redactor = Redactor::new(Rules::built_in(), Options::default());
-    let sign = |one: &Placed| {
+    let sign = |one: &FailedCall| {
         let signature = errors::signature(&one.item.error.text());
         plain(&redactor.text(&signature, Place::default()))
     };
-    let errors: Vec<(String, &Placed)> = errors.iter().map(|one| (sign(one), one)).collect();
+    let errors: Vec<(String, &FailedCall)> = errors.iter().map(|one| (sign(one), one)).collect();
     let calls = calls(run, Period::default(), None)?;
     let calls: Vec<(&str, Time)> =
         calls.iter().filter_map(|call| Some((call.tool.as_str(), call.time?))).collect();

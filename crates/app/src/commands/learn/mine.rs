@@ -43,7 +43,7 @@ struct Miner<'a> {
 
 impl<'a> Miner<'a> {
     fn of(command: &'a str, run: &mut Run) -> Result<Self, CliError> {
-        let store = run.store()?;
+        let store = run.recount.store()?;
         let path = store.folder().join("mined.txt");
         let failed = |error| LearnError::Io(path.clone(), error);
         store.create().map_err(failed)?;
@@ -152,7 +152,7 @@ pub fn segments(
     run: &mut Run,
 ) -> Result<(), CliError> {
     let mut miner = Miner::of(command, run)?;
-    let now = run.clock.time().0;
+    let now = run.recount.clock.time().0;
     let mut asked = 0;
     for item in &library.sessions {
         let facts = &item.facts;
@@ -163,7 +163,7 @@ pub fn segments(
         if unread.is_empty() || asked == limit || !is_wanted(facts.cwd.as_deref()) {
             continue;
         }
-        let Some(texts) = run.or_skip(texts(library, item, &unread)) else { continue };
+        let Some(texts) = run.recount.or_skip(texts(library, item, &unread)) else { continue };
         for (at, entry, text) in texts.into_iter().take(limit - asked) {
             asked += 1;
             let project = facts.cwd.as_deref();

@@ -12,8 +12,8 @@ use transcript::session::Session;
 use transcript::source::Source;
 
 use crate::error::CliError;
-use crate::name::{self, Noun, SessionName};
 use crate::run::Run;
+use ask::name::{self, Noun, SessionName};
 
 /// Files up to this size are read whole.
 const WHOLE_MOST: u64 = 8 << 20;
@@ -69,7 +69,7 @@ fn find(run: &mut Run, name: &SessionName) -> Result<Option<PathBuf>, CliError> 
     match name {
         SessionName::Path(path) => Ok(path.is_file().then(|| path.clone())),
         SessionName::Id(text) => {
-            let files = run.transcripts()?;
+            let files = run.recount.transcripts()?;
             let named = files.iter().filter(|found| found.size > 0);
             let named: Vec<(&str, &Found)> =
                 named.filter_map(|found| Some((found.stem()?, found))).collect();

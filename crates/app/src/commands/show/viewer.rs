@@ -17,12 +17,12 @@ use transcript::time::Time;
 use super::page::{Block, Fold, Page};
 use super::{body, call};
 use crate::error::{CliError, Talk};
-use crate::read;
-use crate::sessions::Family;
 use crate::terminal::format::{self, counted, duration};
 use crate::terminal::safe;
 use crate::terminal::style::{self, paint};
 use crate::wire::record::{Record as Wire, Stand};
+use ask::read;
+use ask::sessions::Family;
 
 /// A pause longer than this is shown.
 const PAUSE_MS: i64 = 30 * 60 * 1000;

@@ -28,9 +28,9 @@ pub struct BlocksArgs {
 /// Prints the blocks.
 pub fn run(args: &BlocksArgs, run: &mut Run) -> Result<Answer, CliError> {
     let filter = args.which.filter(run)?;
-    let prices = run.prices(args.which.basis.prices.as_deref())?;
-    let counted = run.counted(&prices)?;
-    let now = run.clock.time();
+    let prices = run.recount.prices(args.which.basis.prices.as_deref())?;
+    let counted = run.recount.counted(&prices)?;
+    let now = run.recount.clock.time();
     let blocks = block::blocks(&counted.ledger, &filter, now);
     if run.json {
         for block in &blocks {
@@ -78,7 +78,7 @@ fn row(run: &Run, block: &Block) -> [Cell; 8] {
     let rate = block.rate();
     let state = if block.is_open { "open" } else { "" };
     [
-        Cell::from(run.clock.minute(block.start)),
+        Cell::from(run.recount.clock.minute(block.start)),
         Cell::from(duration(block.active_ms())),
         Cell::from(count(block.totals.requests)),
         Cell::from(count(block.totals.tokens.total())),

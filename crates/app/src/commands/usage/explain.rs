@@ -10,15 +10,15 @@ use transcript::time::Time;
 use super::{FIGURES, Which, figures};
 use crate::commands::short;
 use crate::error::{Answer, CliError};
-use crate::ledger::Counted;
-use crate::name::SessionName;
 use crate::run::Run;
-use crate::sessions::OpenSession;
 use crate::terminal::format::{count, dollars};
 use crate::terminal::safe;
 use crate::terminal::style::{self, paint};
 use crate::terminal::table::{Cell, Column, Table};
 use crate::wire;
+use ask::ledger::Counted;
+use ask::name::SessionName;
+use ask::sessions::OpenSession;
 
 /// Trace a figure: a month to its days, a day to its sessions, a session to its turns, a turn to
 /// its requests, a request to its line, its price and every factor.
@@ -45,8 +45,8 @@ pub struct ExplainArgs {
 pub fn run(args: &ExplainArgs, run: &mut Run) -> Result<Answer, CliError> {
     let filter = args.which.filter(run)?;
     let calendar = args.which.calendar(run);
-    let prices = run.prices(args.which.basis.prices.as_deref())?;
-    let counted = run.counted(&prices)?;
+    let prices = run.recount.prices(args.which.basis.prices.as_deref())?;
+    let counted = run.recount.counted(&prices)?;
     let is_number = |text: &str| text.bytes().all(|b| b.is_ascii_digit() || b == b'-');
     match args.what.len() {
         7 if is_number(&args.what) => parts(
@@ -128,7 +128,7 @@ fn session(
     args: &ExplainArgs,
 ) -> Result<Answer, CliError> {
     let name: SessionName = args.what.parse().expect("every text is a name");
-    let open = run.open(&name)?;
+    let open = run.recount.open(&name)?;
     let id = open.name();
     let ledger = &counted.ledger;
     let own: Vec<&Response> =
@@ -237,7 +237,7 @@ fn requests(
 }
 
 fn heading(run: &mut Run, response: &Response, model: &str) -> Result<(), CliError> {
-    let when = response.time.map_or_else(|| "-".into(), |time| run.clock.milli(time));
+    let when = response.time.map_or_else(|| "-".into(), |time| run.recount.clock.milli(time));
     let cost = response.cost.map_or_else(|| "?".into(), exact);
     let advisor = if response.is_advisor { " (advisor)" } else { "" };
     let line = format!(

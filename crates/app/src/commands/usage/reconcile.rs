@@ -14,14 +14,14 @@ use transcript::side::stats::{self, ModelUsage, Stats};
 use super::{Basis, signed};
 use crate::commands::short;
 use crate::error::{Answer, CliError};
-use crate::ledger::Counted;
-use crate::name::SessionName;
-use crate::read;
 use crate::run::Run;
 use crate::terminal::format::{count, counted as number_of, dollars};
 use crate::terminal::style;
 use crate::terminal::table::{Cell, Column, Table};
 use crate::wire;
+use ask::ledger::Counted;
+use ask::name::SessionName;
+use ask::read;
 
 /// Our sums beside every other sum that Claude Code left, and why they differ.
 #[derive(Debug, clap::Args)]
@@ -56,11 +56,11 @@ pub struct ReconcileArgs {
 /// Prints the claims.
 pub fn run(args: &ReconcileArgs, run: &mut Run) -> Result<Answer, CliError> {
     args.basis.set_zone(run)?;
-    let prices = run.prices(args.basis.prices.as_deref())?;
-    let counted = run.counted(&prices)?;
-    let (library, told) = run.told(&counted, Told::of)?;
+    let prices = run.recount.prices(args.basis.prices.as_deref())?;
+    let counted = run.recount.counted(&prices)?;
+    let (library, told) = run.recount.told(&counted, Told::of)?;
     let asked: Option<SessionId> =
-        args.session.as_ref().map(|name| run.identify(name, &library)).transpose()?;
+        args.session.as_ref().map(|name| run.recount.identify(name, &library)).transpose()?;
     let mut files: Vec<(u32, Told)> = told
         .into_iter()
         .map(|mut told| {
@@ -71,7 +71,7 @@ pub fn run(args: &ReconcileArgs, run: &mut Run) -> Result<Answer, CliError> {
     add_side_questions(run, &library, &mut files)?;
     let stats = home_stats(run, &counted)?;
     let calendar =
-        Calendar { zone: run.clock.now.time_zone().clone(), week_start: WeekStart::Monday };
+        Calendar { zone: run.recount.clock.now.time_zone().clone(), week_start: WeekStart::Monday };
     let evidence = Evidence {
         ledger: &counted.ledger,
         prices: &prices,
@@ -109,7 +109,7 @@ fn add_side_questions(
 ) -> Result<(), CliError> {
     let is_side_question = |text: &str| text == "/btw" || text.starts_with("/btw ");
     let mut asked: HashMap<String, usize> = HashMap::new();
-    for Typed { prompt, .. } in run.typed()? {
+    for Typed { prompt, .. } in run.recount.typed()? {
         let session =
             prompt.session.filter(|_| prompt.display.as_deref().is_some_and(is_side_question));
         if let Some(session) = session {
@@ -140,10 +140,10 @@ fn agents(library: &Library) -> HashMap<Key, String> {
 /// What the statistics of each Claude folder claim.
 fn home_stats(run: &mut Run, counted: &Counted) -> Result<Vec<HomeStats>, CliError> {
     let mut all = Vec::new();
-    for home in run.homes()? {
+    for home in run.recount.homes()? {
         let found = home.files.iter().filter(|found| found.kind == FileKind::StatsCache);
         for found in found {
-            let Some(bytes) = run.or_skip(read::whole_of(found)) else { continue };
+            let Some(bytes) = run.recount.or_skip(read::whole_of(found)) else { continue };
             let root = home.root.canonicalize().unwrap_or_else(|_| home.root.clone());
             all.push(claims(stats::parse(&bytes).0, counted.files_below(&root)));
         }

@@ -12,12 +12,12 @@ use transcript::library::{Agent, AgentParent, Library};
 use super::{Which, signed};
 use crate::commands::short;
 use crate::error::{Answer, CliError};
-use crate::ledger::{Counted, Told};
 use crate::run::Run;
 use crate::terminal::format::{count, counted as number_of, dollars, duration, short_duration};
 use crate::terminal::style::{self, paint};
 use crate::terminal::table::{Cell, Column, Table};
 use crate::wire;
+use ask::ledger::{Counted, Told};
 
 /// How many losses of each kind are shown if nothing else is asked.
 const WORST: usize = 10;
@@ -53,9 +53,9 @@ pub struct WasteArgs {
 /// Prints the losses.
 pub fn run(args: &WasteArgs, run: &mut Run) -> Result<Answer, CliError> {
     let filter = Filter { model: args.model.clone(), ..args.which.filter(run)? };
-    let prices = run.prices(args.which.basis.prices.as_deref())?;
-    let counted = run.counted(&prices)?;
-    let (library, told) = run.told(&counted, Trace::of)?;
+    let prices = run.recount.prices(args.which.basis.prices.as_deref())?;
+    let counted = run.recount.counted(&prices)?;
+    let (library, told) = run.recount.told(&counted, Trace::of)?;
     let left_agents = left_agents(&library, &told, &counted.ledger);
     let traces: HashMap<u32, Trace> = told
         .into_iter()
@@ -179,7 +179,7 @@ fn section(run: &mut Run, sum: &Sum, worst: &[&Loss]) -> Result<(), CliError> {
 }
 
 fn row(run: &Run, loss: &Loss) -> Vec<Cell> {
-    let time = loss.time.map_or_else(|| "-".into(), |time| run.clock.minute(time));
+    let time = loss.time.map_or_else(|| "-".into(), |time| run.recount.clock.minute(time));
     let mut row = vec![
         Cell::from(time),
         Cell::new(style::NAME, &short(&loss.session)),

@@ -8,8 +8,8 @@ use crate::run::Run;
 use crate::terminal::format::count;
 use crate::terminal::style;
 use crate::terminal::table::{Cell, Column, Table};
-use crate::time_arg::TimeArg;
 use crate::wire;
+use ask::time_arg::TimeArg;
 
 /// What the same requests would have cost with another model, or at the prices of another day.
 #[derive(Debug, clap::Args)]
@@ -36,13 +36,13 @@ pub struct WhatIfArgs {
 /// Prints both sums, by model.
 pub fn run(args: &WhatIfArgs, run: &mut Run) -> Result<Answer, CliError> {
     let filter = args.which.filter(run)?;
-    let prices = run.prices(args.which.basis.prices.as_deref())?;
+    let prices = run.recount.prices(args.which.basis.prices.as_deref())?;
     if let Some(model) = args.model.as_deref().filter(|model| prices.find(model).is_none()) {
         return Err(CliError::NoPrice(model.into()));
     }
-    let mut ledger = run.counted(&prices)?.ledger;
+    let mut ledger = run.recount.counted(&prices)?.ledger;
     let before = usage::total(&ledger, &filter);
-    let day = args.as_of.as_ref().map(|day| day.start(&run.clock));
+    let day = args.as_of.as_ref().map(|day| day.start(&run.recount.clock));
     ledger.reprice(&prices, args.model.as_deref(), day);
     let after = usage::total(&ledger, &filter);
     if run.json {

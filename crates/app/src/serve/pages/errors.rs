@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use ask::errors::{ErrorsQuery, FailedCall};
+use ask::name::SessionName;
 use report::errors::{ErrorItem, signature};
 use report::filter::ProjectFilter;
 use report::format::{count, counted};
@@ -11,9 +13,7 @@ use serde::Deserialize;
 use transcript::time::Time;
 
 use super::{Reply, session_url};
-use crate::commands::errors::{Placed, joined};
 use crate::commands::short;
-use crate::name::SessionName;
 use crate::serve::answer::Refusal;
 use crate::serve::desk::Desk;
 use crate::terminal::format::Clock;
@@ -33,7 +33,7 @@ pub struct Asked {
 /// Errors that are alike.
 #[derive(Default)]
 struct Group<'a> {
-    errors: Vec<&'a Placed>,
+    errors: Vec<&'a FailedCall>,
     last: Option<Time>,
     fixed: usize,
 }
@@ -41,7 +41,7 @@ struct Group<'a> {
 /// The page of errors.
 pub fn page(desk: &Desk, asked: &Asked) -> Reply {
     let all = errors(desk, asked)?;
-    let clock = desk.run().clock;
+    let clock = desk.run().recount.clock;
     let mut groups: BTreeMap<(String, String), Group<'_>> = BTreeMap::new();
     for error in &all {
         let tool = error.item.tool.clone().unwrap_or_else(|| "unknown".into());
@@ -72,7 +72,7 @@ pub fn page(desk: &Desk, asked: &Asked) -> Reply {
     Ok(html.into())
 }
 
-fn errors(desk: &Desk, asked: &Asked) -> Result<Vec<Placed>, Refusal> {
+fn errors(desk: &Desk, asked: &Asked) -> Result<Vec<FailedCall>, Refusal> {
     let _alone = desk.alone();
     let mut run = desk.run();
     let session = match &asked.session {
@@ -84,7 +84,8 @@ fn errors(desk: &Desk, asked: &Asked) -> Result<Vec<Placed>, Refusal> {
         None => None,
     };
     let project = asked.project.clone().map(ProjectFilter::Folder);
-    Ok(joined(&mut run, session.as_ref(), project.as_ref(), true)?)
+    let query = ErrorsQuery { session, project, fixes: true, ..ErrorsQuery::default() };
+    Ok(run.recount.failed_calls(&query)?)
 }
 
 fn one(html: &mut Html, clock: &Clock, tool: &str, signature: &str, group: &Group<'_>) {
@@ -120,7 +121,7 @@ fn one(html: &mut Html, clock: &Clock, tool: &str, signature: &str, group: &Grou
     );
 }
 
-fn example(html: &mut Html, clock: &Clock, error: &Placed) {
+fn example(html: &mut Html, clock: &Clock, error: &FailedCall) {
     let ErrorItem { number, time, input, error: text, fix, .. } = &error.item;
     html.within("div", "example", |html| {
         html.within("p", "", |html| {

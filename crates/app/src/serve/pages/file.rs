@@ -45,7 +45,7 @@ pub fn page(desk: &Desk, asked: &Asked) -> Reply {
         return Ok(after(desk, &path, &bytes, (&words, of, entry)).into());
     }
     let logs = all.logs(&Filter::default());
-    let clock = run.clock.clone();
+    let clock = run.recount.clock.clone();
     let (mut sources, mut cover) = (Sources::default(), desk.cover());
     let html = super::page(Place::Elsewhere, path, "", |html| {
         if logs.is_empty() {

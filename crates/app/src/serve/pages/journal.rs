@@ -59,7 +59,7 @@ pub fn page(desk: &Desk, asked: &Asked) -> Reply {
         }
     }
     happened.sort_by_key(|one| std::cmp::Reverse(one.time));
-    let clock = desk.run().clock;
+    let clock = desk.run().recount.clock;
     let costs = costs(desk, project, &clock)?;
     let html = super::page(Place::Journal, "Journal", "", |html| {
         html.words("h1", "", &format!("Journal of {}", last_part(project)));

@@ -28,7 +28,7 @@ pub struct Asked {
 
 /// The page of a search.
 pub fn page(desk: &Desk, asked: &Asked) -> Reply {
-    let clock = desk.run().clock;
+    let clock = desk.run().recount.clock;
     let found = match asked.q.trim() {
         "" => None,
         text => Some(find(desk, text, asked.offset, &clock)?),
@@ -61,7 +61,7 @@ fn find(
         }
     };
     let failed = |error| Refusal::from(CliError::from(error));
-    let Some(finder) = desk.run().finder()? else {
+    let Some(finder) = desk.run().recount.finder()? else {
         return Ok(Err("Nothing can be searched yet: the store is being made".into()));
     };
     let options = Options { limit: SHOWN, offset, ..Options::default() };

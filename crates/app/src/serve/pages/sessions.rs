@@ -54,7 +54,7 @@ pub fn page(desk: &Desk, project: Option<&str>, asked: &Asked) -> Reply {
     };
     let list = list::list(&shelf.library, &shelf.ghosts, &shelf.pulse, &filter, asked.order());
     let mut run = desk.run();
-    let (notes, clock) = (Notes::of(&mut run), run.clock);
+    let (notes, clock) = (Notes::of(&mut run), run.recount.clock);
     let title = project.map_or("Sessions", last_part);
     let html = super::page(Place::Sessions, title, "", |html| {
         html.words("h1", "", title);

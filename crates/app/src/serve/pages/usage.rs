@@ -34,7 +34,7 @@ pub struct Asked {
 pub fn page(desk: &Desk, asked: &Asked) -> Reply {
     let ledger = desk.ledger()?;
     let ledger = &*ledger;
-    let clock = desk.run().clock;
+    let clock = desk.run().recount.clock;
     let since =
         asked.days.map(|days| Time(clock.time().0.saturating_sub(days.saturating_mul(DAY))));
     let filter = Filter {

@@ -1,6 +1,6 @@
 //! Questions as commands, and the lines that they print as JSON as lines of an answer.
 
-use report::errors::ErrorItem;
+use ask::errors::ErrorsQuery;
 use serde_json::Value;
 use store::catalog::{CommitRow, Deed};
 use store::find::{Hit, QUOTE, SNIPPET};
@@ -19,8 +19,8 @@ use crate::quote::{minute, place, said, told};
 use crate::run::Run;
 use crate::terminal::format::counted;
 use crate::terminal::safe;
-use crate::time_arg::TimeArg;
 use crate::wire;
+use ask::time_arg::TimeArg;
 
 /// So many things are looked for at once.
 const STEP: usize = 40;
@@ -65,7 +65,7 @@ fn of(value: &Value, entry: Option<u64>) -> String {
 
 /// The id of the running session, if it is known.
 fn own(run: &Run) -> Option<String> {
-    run.asking.as_ref().map(|id| id.as_str().to_owned())
+    run.recount.asking.as_ref().map(|id| id.as_str().to_owned())
 }
 
 fn is_own(value: &Value, own: &Option<String>) -> bool {
@@ -189,19 +189,20 @@ pub fn sessions(asked: &Sessions, run: &mut Run) -> Result<Page, Refusal> {
 /// What failed, and what helped.
 pub fn errors(asked: &Errors, run: &mut Run) -> Result<Page, Refusal> {
     let from = cursor(asked.cursor.as_deref())?;
-    let project = run.project(asked.project.as_deref())?;
+    let project = run.recount.project(asked.project.as_deref())?;
     let since = asked.since.as_deref().map(time).transpose()?;
-    let mut all = failed::joined(run, None, project.as_ref(), true)?;
-    let words: Vec<String> =
-        asked.text.iter().flat_map(|text| text.split_whitespace()).map(str::to_lowercase).collect();
-    let tool = |item: &ErrorItem| match (&asked.tool, &item.tool) {
-        (Some(asked), Some(tool)) => tool.eq_ignore_ascii_case(asked),
-        (asked, _) => asked.is_none(),
+    let words = asked.text.iter().flat_map(|text| text.split_whitespace());
+    let query = ErrorsQuery {
+        project,
+        period: run.recount.period(since.as_ref(), None),
+        tool: asked.tool.clone(),
+        words: words.map(str::to_owned).collect(),
+        fixes: true,
+        ..ErrorsQuery::default()
     };
-    let period = run.period(since.as_ref(), None);
-    let own = run.asking.as_ref().map(SessionId::as_str);
+    let mut all = run.recount.failed_calls(&query)?;
+    let own = run.recount.asking.as_ref().map(SessionId::as_str);
     all.retain(|one| own.is_none() || one.session.as_deref() != own);
-    all.retain(|one| period.holds(one.item.time) && tool(&one.item) && has(&one.item, &words));
     all.sort_by_key(|one| std::cmp::Reverse(one.item.time));
     let is_more = all.len() > from + STEP;
     for one in all.iter().skip(from).take(STEP) {
@@ -213,15 +214,6 @@ pub fn errors(asked: &Errors, run: &mut Run) -> Result<Page, Refusal> {
 
 fn time(text: &str) -> Result<TimeArg, Refusal> {
     text.parse().map_err(|error| Refusal(format!("`{text}` is no time: {error}")))
-}
-
-fn has(item: &ErrorItem, words: &[String]) -> bool {
-    if words.is_empty() {
-        return true;
-    }
-    let input = item.input.as_deref().unwrap_or_default();
-    let text = format!("{} {input}", item.error.text()).to_lowercase();
-    words.iter().all(|word| text.contains(word))
 }
 
 fn failure(error: &Value) -> Item {
@@ -279,16 +271,16 @@ pub fn timeline(asked: &Sessions, run: &mut Run) -> Result<Page, Refusal> {
     let from = cursor(asked.cursor.as_deref())?;
     let since = asked.since.as_deref().map(time).transpose()?;
     let until = asked.until.as_deref().map(time).transpose()?;
-    let period = run.period(since.as_ref(), until.as_ref());
-    let project = run.project(asked.project.as_deref())?;
+    let period = run.recount.period(since.as_ref(), until.as_ref());
+    let project = run.recount.project(asked.project.as_deref())?;
     // What a subagent is asked, nobody asked.
     let place = vec![Place::Active, Place::Compacted, Place::Abandoned];
     let role = vec![Role::Prompt];
     let only = Filters { role, place, ..filters(project.as_ref(), period) };
     let mut query = Query { only, ..Query::default() };
-    run.leave_out_asking(&mut query);
+    run.recount.exclude_asking(&mut query);
     let options = Options { limit: from + STEP + 1, ..Options::default() };
-    let (hits, mut commits, sessions) = run.ask(|finder| {
+    let (hits, mut commits, sessions) = run.recount.ask(|finder| {
         let hits = finder.search(&query, options, SNIPPET)?.hits;
         Ok((hits, finder.catalog().commits("")?, finder.catalog().sessions()?))
     })?;
@@ -298,7 +290,7 @@ pub fn timeline(asked: &Sessions, run: &mut Run) -> Result<Page, Refusal> {
             its.any(|session| session.project.as_deref().is_some_and(|path| project.matches(path)))
         })
     };
-    commits.retain(|deed| run.asking.as_ref() != Some(&deed.session));
+    commits.retain(|deed| run.recount.asking.as_ref() != Some(&deed.session));
     commits.retain(|deed| period.holds(deed.what.time) && is_its(&deed.session));
     let prompts = hits.iter().map(|hit| (hit.time, prompt(hit)));
     let commits = commits.iter().map(|deed| (deed.what.time, commit(deed)));

@@ -11,18 +11,18 @@ use store::table::keep::Tables;
 use store::table::schema::{CALLS, PRS, REQUESTS, SESSIONS, SUBAGENTS};
 use store::table::{Row, Table};
 
-use crate::commands::errors::Placed;
-use crate::error::{CliError, StoreError};
+use crate::error::{HistoryError, StoreError};
+use crate::errors::FailedCall;
 use crate::ledger::{Agents, Prs};
 use crate::name::SessionName;
-use crate::run::Run;
+use crate::recount::Recount;
 
 /// The tables of a store that lakes were read into.
 pub struct Imported(Tables);
 
-impl Run {
+impl Recount {
     /// The tables, if the store has nothing else.
-    pub fn imported(&mut self) -> Result<Option<Imported>, CliError> {
+    pub fn imported(&mut self) -> Result<Option<Imported>, HistoryError> {
         let store = self.store()?;
         let tables = Tables::with_words(&store).map_err(StoreError::from)?;
         let Some(tables) = tables else { return Ok(None) };
@@ -32,7 +32,7 @@ impl Run {
 }
 
 impl Imported {
-    fn each(&self, table: &'static Table, mut take: impl FnMut(Row)) -> Result<(), CliError> {
+    fn each(&self, table: &'static Table, mut take: impl FnMut(Row)) -> Result<(), HistoryError> {
         let each = |row| {
             take(row);
             ControlFlow::Continue(())
@@ -41,7 +41,7 @@ impl Imported {
     }
 
     /// Everything that was used, as it was priced when it was written.
-    pub fn ledger(&self) -> Result<Ledger, CliError> {
+    pub fn ledger(&self) -> Result<Ledger, HistoryError> {
         let mut ledger = Ledger::default();
         self.each(&REQUESTS, |row| back::response(&mut ledger, &row))?;
         self.each(&SESSIONS, |row| back::understated(&mut ledger, &row))?;
@@ -50,14 +50,14 @@ impl Imported {
     }
 
     /// What a view needs beside the ledger.
-    pub fn links(&self) -> Result<(Agents, Prs), CliError> {
+    pub fn links(&self) -> Result<(Agents, Prs), HistoryError> {
         let (mut agents, mut prs) = (Agents::new(), Prs::new());
         self.each(&SUBAGENTS, |row| back::kind(&row, &mut agents))?;
         self.each(&PRS, |row| back::pr(&row, &mut prs))?;
         Ok((agents, prs))
     }
 
-    fn projects(&self) -> Result<HashMap<String, String>, CliError> {
+    fn projects(&self) -> Result<HashMap<String, String>, HistoryError> {
         let mut projects = HashMap::new();
         self.each(&SESSIONS, |row| back::project(&row, &mut projects))?;
         Ok(projects)
@@ -68,7 +68,7 @@ impl Imported {
         &self,
         period: Period,
         project: Option<&ProjectFilter>,
-    ) -> Result<Vec<CallFact>, CliError> {
+    ) -> Result<Vec<CallFact>, HistoryError> {
         let projects = self.projects()?;
         let mut calls = Vec::new();
         self.each(&CALLS, |row| {
@@ -85,7 +85,7 @@ impl Imported {
         &self,
         name: Option<&SessionName>,
         project: Option<&ProjectFilter>,
-    ) -> Result<Vec<Placed>, CliError> {
+    ) -> Result<Vec<FailedCall>, HistoryError> {
         let name = match name {
             None => None,
             Some(SessionName::Id(id)) => Some(id.as_str()),
@@ -97,7 +97,12 @@ impl Imported {
             let Some((session, agent, item)) = back::error(&row) else { return };
             let is_named = name.is_none_or(|name| session.starts_with(name));
             if is_named && is_of(project, &projects, &session) {
-                errors.push(Placed { session: Some(session), agent, file: String::new(), item });
+                errors.push(FailedCall {
+                    session: Some(session),
+                    agent,
+                    file: String::new(),
+                    item,
+                });
             }
         })?;
         Ok(errors)

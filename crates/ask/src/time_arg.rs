@@ -9,7 +9,7 @@ use jiff::civil::{Date, DateTime};
 use jiff::{Span, Timestamp, ToSpan, Zoned};
 use transcript::time::Time;
 
-use crate::terminal::format::Clock;
+use report::format::Clock;
 
 /// A time as a person gives it.
 #[derive(Debug, Clone, PartialEq)]

@@ -9,14 +9,14 @@ use transcript::layout::{FileKind, Problem};
 use transcript::library::Library;
 use transcript::side::history::{self as file, Prompt};
 
-use crate::error::CliError;
+use crate::error::HistoryError;
 use crate::name::{NameError, Noun, SessionName, pick};
 use crate::read::{self, Input};
-use crate::run::Run;
+use crate::recount::Recount;
 
-impl Run {
+impl Recount {
     /// The sessions that the history remembers and `library` does not have.
-    pub fn ghosts(&mut self, library: &Library) -> Result<Vec<Ghost>, CliError> {
+    pub fn ghosts(&mut self, library: &Library) -> Result<Vec<Ghost>, HistoryError> {
         let history = self.typed()?;
         let mut known: HashSet<SessionId> =
             library.sessions.iter().map(|session| session.id.clone()).collect();
@@ -25,7 +25,7 @@ impl Run {
     }
 
     /// What was typed, in all Claude folders; from the store where the history itself is gone.
-    pub fn typed(&mut self) -> Result<Vec<Typed>, CliError> {
+    pub fn typed(&mut self) -> Result<Vec<Typed>, HistoryError> {
         let mut homes = Vec::new();
         for root in self.roots()? {
             let path = root.join("history.jsonl");
@@ -53,7 +53,7 @@ impl Run {
             Ok::<(), Problem>(())
         });
         self.or_skip(read);
-        self.count_damage(&odd);
+        self.observed.count_damage(&odd);
     }
 
     /// What is wrong with a name that stands for no session: perhaps only its transcript is gone.
@@ -62,7 +62,7 @@ impl Run {
         error: NameError,
         name: &SessionName,
         library: &Library,
-    ) -> CliError {
+    ) -> HistoryError {
         let (SessionName::Id(text), NameError::Unknown { .. }) = (name, &error) else {
             return error.into();
         };

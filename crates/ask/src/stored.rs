@@ -6,8 +6,7 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use store::archive::{Access, Archive, FileRow, path_of};
 use store::catalog::{Catalog, SessionRow};
@@ -16,14 +15,13 @@ use store::folder::Store;
 use store::history::History;
 use store::sync::{self, SyncError};
 use transcript::id::{AgentId, SessionId};
-use transcript::layout::{FileKind, Problem, classify};
-use transcript::time::Time;
+use transcript::layout::{self, FileKind, classify};
 
-use crate::commands::sync::{bring, bring_changed, now};
-use crate::error::{CliError, StoreError};
+use crate::error::{HistoryError, StoreError};
 use crate::name::{self, Noun, SessionName, SessionNames};
-use crate::run::Run;
-use crate::terminal::format::size;
+use crate::observed::Freshness;
+use crate::progress::Work;
+use crate::recount::Recount;
 
 /// An open store.
 pub struct Stored {
@@ -34,21 +32,20 @@ pub struct Stored {
     store: Store,
 }
 
-/// Nobody waits longer than for so many bytes if there is an answer without them.
-const AT_ONCE: u64 = 32 << 20;
+/// More new bytes than these are not waited for, if there is an answer without them.
+const MAX_BYTES_AT_ONCE: u64 = 32 << 20;
 
-/// What came of bringing the store up to date.
+/// How long to wait before asking again whether another process has ended its sync.
+const LOCK_RETRY: Duration = Duration::from_millis(50);
+
+/// The result of bringing the store up to date.
 pub enum Update {
-    /// It was.
-    Still,
-    /// It is now.
-    Done,
-    /// Another process does it.
-    Locked,
-    /// It would take long: so many bytes are new since then.
-    Behind(u64, Time),
-    /// Nothing can be written, but what is there can be read.
-    Unwritable(SyncError),
+    /// It was up to date.
+    Unchanged,
+    /// It was behind and is up to date now.
+    Changed,
+    /// It is not up to date.
+    Stale(Freshness),
 }
 
 /// A file in the archive and what it is.
@@ -62,45 +59,101 @@ pub struct StoredFile {
     pub kind: FileKind,
 }
 
-/// How the store is brought up to date when somebody waits for an answer.
-fn options(run: &Run) -> sync::Options {
-    sync::Options { at_once: Some(AT_ONCE), ..sync::Options::new(now(run)) }
-}
+impl Recount {
+    /// How the store is brought up to date while a person waits for an answer.
+    fn sync_options(&self) -> sync::Options {
+        let at_once = (!self.waits_for_sync).then_some(MAX_BYTES_AT_ONCE);
+        sync::Options { at_once, ..sync::Options::new(self.clock.time()) }
+    }
 
-/// Whether nothing has changed; and what `beside` comes to, which is worked out meanwhile.
-fn still<T: Send>(
-    run: &mut Run,
-    store: &Store,
-    beside: impl FnOnce() -> T + Send,
-) -> Result<(bool, T), CliError> {
-    let (roots, options) = (run.real_roots()?, options(run));
-    let (report, beside) = sync::still_beside(store, &roots, options, beside);
-    Ok((report.is_some(), beside))
-}
+    /// Brings the store up to date; what could not be read is skipped.
+    pub fn sync_store(
+        &mut self,
+        store: &Store,
+        options: sync::Options,
+    ) -> Result<Result<sync::Report, SyncError>, HistoryError> {
+        match sync::still(store, &self.real_roots()?, options) {
+            Some(report) => Ok(Ok(report)),
+            None => self.sync_changed(store, options),
+        }
+    }
 
-impl Run {
+    /// As [`Recount::sync_store`], where something is known to have changed.
+    fn sync_changed(
+        &mut self,
+        store: &Store,
+        options: sync::Options,
+    ) -> Result<Result<sync::Report, SyncError>, HistoryError> {
+        let (homes, progress) = (self.sync_homes()?, self.progress());
+        let done = sync::sync(store, &homes, options, &Work::new(&*progress));
+        Ok(done.map(|(report, problems)| {
+            problems.into_iter().for_each(|problem| self.observed.skip(problem));
+            report
+        }))
+    }
+
+    /// The Claude folders by their real paths, with all their files.
+    pub fn sync_homes(&mut self) -> Result<Vec<sync::Home>, HistoryError> {
+        let mut homes = Vec::new();
+        for root in self.real_roots()? {
+            let look = layout::look(&root);
+            look.problems.iter().for_each(|problem| self.observed.skip(problem.again()));
+            homes.push(sync::Home { root, look });
+        }
+        Ok(homes)
+    }
+
+    /// Whether nothing has changed; and the result of `meanwhile`, which runs at the same time.
+    fn is_unchanged<T: Send>(
+        &self,
+        store: &Store,
+        meanwhile: impl FnOnce() -> T + Send,
+    ) -> Result<(bool, T), HistoryError> {
+        let (roots, options) = (self.real_roots()?, self.sync_options());
+        let (report, result) = sync::still_beside(store, &roots, options, meanwhile);
+        Ok((report.is_some(), result))
+    }
+
     /// Brings the store up to date, unless another process does or it would take long.
-    pub fn update(&mut self) -> Result<Update, CliError> {
+    pub fn update(&mut self) -> Result<Update, HistoryError> {
         let store = self.store()?;
-        match still(self, &store, || ())?.0 {
-            true => Ok(Update::Still),
+        match self.is_unchanged(&store, || ())?.0 {
+            true => Ok(Update::Unchanged),
             false => self.catch_up(&store),
         }
     }
 
-    /// As [`Run::update`], where something has changed.
-    fn catch_up(&mut self, store: &Store) -> Result<Update, CliError> {
-        let done = bring_changed(self, store, options(self))?;
+    /// As [`Recount::update`], where something has changed.
+    fn catch_up(&mut self, store: &Store) -> Result<Update, HistoryError> {
+        let done = match self.waits_for_sync {
+            true => self.sync_when_unlocked(store)?,
+            false => self.sync_changed(store, self.sync_options())?,
+        };
         let is_readable = || matches!(Finder::open(store), Ok(Some(_)));
         match done {
-            Ok(report) if report.is_changed() => Ok(Update::Done),
-            Ok(_) => Ok(Update::Still),
-            Err(SyncError::Locked) => Ok(Update::Locked),
-            Err(SyncError::Behind { bytes, since }) => Ok(Update::Behind(bytes, since)),
+            Ok(report) if report.is_changed() => Ok(Update::Changed),
+            Ok(_) => Ok(Update::Unchanged),
+            Err(SyncError::Locked) => Ok(Update::Stale(Freshness::Syncing)),
+            Err(SyncError::Behind { bytes, since }) => {
+                Ok(Update::Stale(Freshness::Behind { bytes, since }))
+            }
             Err(error) if (error.is_full() || error.is_read_only()) && is_readable() => {
-                Ok(Update::Unwritable(error))
+                Ok(Update::Stale(Freshness::Unwritable(error)))
             }
             Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Syncs, after the process that syncs now has ended.
+    fn sync_when_unlocked(
+        &mut self,
+        store: &Store,
+    ) -> Result<Result<sync::Report, SyncError>, HistoryError> {
+        loop {
+            match self.sync_changed(store, self.sync_options())? {
+                Err(SyncError::Locked) => std::thread::sleep(LOCK_RETRY),
+                done => return Ok(done),
+            }
         }
     }
 
@@ -109,81 +162,50 @@ impl Run {
     pub fn ask<T: Send>(
         &mut self,
         ask: impl Fn(&Finder) -> Result<T, SyncError> + Sync,
-    ) -> Result<T, CliError> {
+    ) -> Result<T, HistoryError> {
         let (store, roots) = (self.store()?, self.real_roots()?);
         let open = || match Finder::open(&store)? {
             Some(finder) => Ok(Some(finder.within(&roots)?)),
             None => Ok::<_, SyncError>(None),
         };
         let early = || ask(&open().ok().flatten()?).ok();
-        let (is_still, early) = still(self, &store, early)?;
-        let update = if is_still { Update::Still } else { self.catch_up(&store)? };
-        let is_still = matches!(update, Update::Still);
-        self.say(&store, update);
-        if let Some(answer) = early.filter(|_| is_still) {
+        let (is_unchanged, early) = self.is_unchanged(&store, early)?;
+        let update = if is_unchanged { Update::Unchanged } else { self.catch_up(&store)? };
+        let is_unchanged = matches!(update, Update::Unchanged);
+        self.note_update(update);
+        if let Some(answer) = early.filter(|_| is_unchanged) {
             return Ok(answer);
         }
         let ask = || ask(&open()?.ok_or(SyncError::Locked)?);
         match ask() {
-            Err(error) if error.is_damage() && is_still => {
+            Err(error) if error.is_damage() && is_unchanged => {
                 sync::forget(&store);
                 let update = self.catch_up(&store)?;
-                self.say(&store, update);
+                self.note_update(update);
                 Ok(ask()?)
             }
             answer => Ok(answer?),
         }
     }
 
-    /// The store, as up to date as can be in a moment; says so if it is not.
-    pub fn current_store(&mut self) -> Result<Store, CliError> {
+    /// The store, as up to date as can be in a moment.
+    pub fn current_store(&mut self) -> Result<Store, HistoryError> {
         let begun = Instant::now();
         let store = self.store()?;
         let update = self.update()?;
-        self.say(&store, update);
+        self.note_update(update);
         self.step("store up to date", begun);
         Ok(store)
     }
 
-    /// Says in what way the store is not up to date.
-    fn say(&mut self, store: &Store, update: Update) {
-        match update {
-            Update::Still | Update::Done => {}
-            Update::Locked => {
-                let note = "Another recount is reading new lines; they are not searched yet";
-                self.talk.note(note.into());
-            }
-            Update::Behind(bytes, since) => {
-                let (bytes, since) = (size(bytes), self.clock.near(since));
-                let then = match self.sync_behind(store) {
-                    Ok(()) => "they are being read now",
-                    Err(_) => "`recount sync` reads them",
-                };
-                self.talk.note(format!("This is as of {since}: {bytes} are new; {then}"));
-            }
-            Update::Unwritable(error) => {
-                self.talk.note(format!("New lines are not searched: {error}"));
-            }
+    fn note_update(&mut self, update: Update) {
+        if let Update::Stale(freshness) = update {
+            self.observed.freshness = freshness;
         }
-    }
-
-    /// Starts a sync that goes on when this command has answered.
-    pub fn sync_behind(&mut self, store: &Store) -> Result<(), CliError> {
-        let failed = |error| CliError::Read(Problem::new("recount", error));
-        let mut command = Command::new(std::env::current_exe().map_err(failed)?);
-        command.arg("--quiet").arg("--store").arg(store.folder());
-        for root in self.roots()? {
-            command.arg("--claude-dir").arg(root);
-        }
-        command.arg("sync").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        // The interrupt of the terminal is for the command that the person sees.
-        #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        command.spawn().map(drop).map_err(failed)
     }
 
     /// The index of the store for the Claude folders of this run; `None` if there is none yet.
-    pub fn finder(&mut self) -> Result<Option<Finder>, CliError> {
+    pub fn finder(&mut self) -> Result<Option<Finder>, HistoryError> {
         let (store, roots) = (self.store()?, self.real_roots()?);
         match Finder::open(&store)? {
             Some(finder) => Ok(Some(finder.within(&roots)?)),
@@ -192,16 +214,16 @@ impl Run {
     }
 
     /// The archive of the store.
-    pub fn archive(&mut self, access: Access) -> Result<Archive, CliError> {
+    pub fn archive(&mut self, access: Access) -> Result<Archive, HistoryError> {
         let store = self.filled_store()?;
         Ok(store.archive(access)?)
     }
 
     /// The store with something in it.
-    pub fn filled_store(&mut self) -> Result<Store, CliError> {
+    pub fn filled_store(&mut self) -> Result<Store, HistoryError> {
         let store = self.store()?;
-        if !store.exists() && self.is_demo() {
-            bring(self, &store, sync::Options::new(now(self)))??;
+        if !store.exists() && self.is_sample() {
+            self.sync_store(&store, sync::Options::new(self.clock.time()))??;
         }
         match store.exists() {
             true => Ok(store),
@@ -210,7 +232,7 @@ impl Run {
     }
 
     /// The store, open for questions.
-    pub fn stored(&mut self) -> Result<Stored, CliError> {
+    pub fn stored(&mut self) -> Result<Stored, HistoryError> {
         let store = self.filled_store()?;
         let archive = store.archive(Access::Read)?;
         let catalog = Catalog::read(store.folder())?;
@@ -221,7 +243,7 @@ impl Run {
 
 impl Stored {
     /// The session that a name stands for.
-    pub fn resolve(&self, run: &Run, name: &SessionName) -> Result<SessionRow, CliError> {
+    pub fn resolve(&self, run: &Recount, name: &SessionName) -> Result<SessionRow, HistoryError> {
         let snapshot = History::of_store(&self.store)?.unwrap_or_default();
         let names = SessionNames::of(&snapshot.library, &[]);
         let id = names.resolve(Noun::Session, name, &run.here()?)?;
@@ -235,7 +257,7 @@ impl Stored {
 
     /// The files of all sessions: what their paths say is theirs, and what the catalog knows to
     /// be theirs (old subagents lie beside the sessions).
-    pub fn files(&self) -> Result<HashMap<SessionId, Vec<StoredFile>>, CliError> {
+    pub fn files(&self) -> Result<HashMap<SessionId, Vec<StoredFile>>, HistoryError> {
         let known: HashMap<i64, SessionId> = self
             .catalog
             .files()?

@@ -7,11 +7,9 @@
 use std::fs::File;
 use std::io;
 use std::path::Path;
-use std::sync::Mutex;
 use std::time::Instant;
 
-use store::history::{History, ReadProgress, Snapshot, TranscriptList};
-use store::sync::SyncError;
+use store::history::{Snapshot, TranscriptList};
 use tempfile::TempDir;
 use transcript::id::SessionId;
 use transcript::layout::{self, FileKind, Found, Problem};
@@ -19,10 +17,10 @@ use transcript::library::{self, Library, SessionItem, read_session};
 use transcript::session::Session;
 use transcript::source::Source;
 
-use crate::error::CliError;
+use crate::error::HistoryError;
 use crate::name::{Noun, SessionName, SessionNames};
-use crate::run::Run;
-use crate::terminal::progress::Progress;
+use crate::progress::Work;
+use crate::recount::Recount;
 
 /// A session that was named, with the files its entries stand in.
 pub struct OpenSession {
@@ -75,28 +73,6 @@ impl Family<'_> {
     }
 }
 
-/// The bar of what is being read.
-struct ReadBar {
-    is_quiet: bool,
-    bar: Mutex<Option<Progress>>,
-}
-
-impl ReadProgress for ReadBar {
-    fn begin(&self, files: usize, bytes: u64) {
-        if let Ok(mut bar) = self.bar.lock() {
-            *bar = Some(Progress::new(self.is_quiet, files, bytes));
-        }
-    }
-
-    fn step(&self, bytes: u64) {
-        if let Ok(bar) = self.bar.lock()
-            && let Some(bar) = &*bar
-        {
-            bar.step(bytes);
-        }
-    }
-}
-
 /// Something found in an entry that is in the file of another session than its own.
 pub struct Stray<'l, T> {
     /// The session it belongs to.
@@ -107,29 +83,29 @@ pub struct Stray<'l, T> {
     pub taken: T,
 }
 
-impl Run {
+impl Recount {
     /// The transcripts of every Claude folder.
-    pub fn transcripts(&mut self) -> Result<Vec<Found>, CliError> {
+    pub fn transcripts(&mut self) -> Result<Vec<Found>, HistoryError> {
         let (begun, history) = (Instant::now(), self.history()?);
         let TranscriptList { files, problems, store_error, .. } = history.transcripts();
-        problems.into_iter().for_each(|problem| self.talk.skip(problem));
-        self.notes_store_error(store_error);
+        problems.into_iter().for_each(|problem| self.observed.skip(problem));
+        self.observed.store_error = store_error.or(self.observed.store_error.take());
         let is_session = |found: &&Found| matches!(found.kind, FileKind::Session { .. });
         let archived = files.iter().filter(is_session).filter(|found| found.kept.is_some());
-        self.notes_archived(archived.count());
+        self.observed.note_archived(archived.count());
         let aside = files.iter().filter_map(|found| match &found.kind {
             FileKind::SetAside { session, .. } => Some(session.clone()),
             _ => None,
         });
-        self.notes_set_aside(aside.collect::<Vec<_>>());
+        self.note_set_aside(aside.collect::<Vec<_>>());
         self.step("files listed", begun);
         Ok(files)
     }
 
     /// All sessions.
-    pub fn sessions(&mut self) -> Result<Library, CliError> {
+    pub fn sessions(&mut self) -> Result<Library, HistoryError> {
         let (begun, history) = (Instant::now(), self.history()?);
-        let snapshot = history.snapshot(&self.read_bar());
+        let snapshot = history.snapshot(&Work::new(&*self.progress()));
         self.step("sessions joined", begun);
         Ok(self.take_snapshot(snapshot))
     }
@@ -138,9 +114,9 @@ impl Run {
     pub fn library<T: Send>(
         &mut self,
         take: impl Fn(&Found, &Session, &Source) -> Option<T> + Sync,
-    ) -> Result<(Library, Vec<Option<T>>), CliError> {
+    ) -> Result<(Library, Vec<Option<T>>), HistoryError> {
         let (begun, history) = (Instant::now(), self.history()?);
-        let (snapshot, taken) = history.snapshot_with(take, &self.read_bar());
+        let (snapshot, taken) = history.snapshot_with(take, &Work::new(&*self.progress()));
         self.step("sessions read and joined", begun);
         Ok((self.take_snapshot(snapshot), taken))
     }
@@ -154,11 +130,12 @@ impl Run {
     ) -> Vec<Option<T>> {
         let wanted: Vec<usize> = (0..library.cards.len()).filter(|card| is_wanted(*card)).collect();
         let files: Vec<&Found> = wanted.iter().map(|card| &library.cards[*card].found).collect();
-        let bar = self.read_bar();
-        bar.begin(files.len(), files.iter().map(|found| found.size).sum());
-        let (taken, problems) = library::take_each(&files, take, |bytes| bar.step(bytes));
-        drop(bar);
-        problems.into_iter().for_each(|problem| self.talk.skip(problem));
+        let progress = self.progress();
+        let bytes = files.iter().map(|found| found.size).sum();
+        let work = Work::begin(&*progress, files.len(), bytes);
+        let (taken, problems) = library::take_each(&files, take, |bytes| work.advance(1, bytes));
+        drop(work);
+        problems.into_iter().for_each(|problem| self.observed.skip(problem));
         let mut all: Vec<Option<T>> = library.cards.iter().map(|_| None).collect();
         for (card, taken) in wanted.into_iter().zip(taken) {
             all[card] = taken;
@@ -166,33 +143,18 @@ impl Run {
         all
     }
 
-    fn notes_store_error(&mut self, error: Option<SyncError>) {
-        if let Some(error) = error {
-            self.talk.note(format!("The store is left out: {error}"));
-        }
-    }
-
-    /// The history of the Claude folders of this run.
-    pub fn history(&mut self) -> Result<History, CliError> {
-        Ok(History::new(self.roots()?, self.store()?, self.clock.time()))
-    }
-
-    fn read_bar(&self) -> ReadBar {
-        ReadBar { is_quiet: self.is_quiet(), bar: Mutex::new(None) }
-    }
-
     /// The sessions of a snapshot; what it says of itself is noted.
     fn take_snapshot(&mut self, mut snapshot: Snapshot) -> Library {
-        self.read.0 += snapshot.files_read;
-        self.read.1 += snapshot.bytes_read;
-        self.notes_archived(snapshot.archived_sessions);
-        self.notes_set_aside(snapshot.set_aside);
-        self.notes_store_error(snapshot.store_error);
+        self.observed.files_read += snapshot.files_read;
+        self.observed.bytes_read += snapshot.bytes_read;
+        self.observed.note_archived(snapshot.archived_sessions);
+        self.note_set_aside(snapshot.set_aside);
+        self.observed.store_error = snapshot.store_error.or(self.observed.store_error.take());
         for problem in std::mem::take(&mut snapshot.library.problems) {
-            self.talk.skip(problem);
+            self.observed.skip(problem);
         }
         for card in &snapshot.library.cards {
-            self.count_damaged(&card.diagnostics);
+            self.observed.count_damaged(&card.diagnostics);
         }
         snapshot.library
     }
@@ -219,29 +181,31 @@ impl Run {
         &mut self,
         files: Vec<Found>,
         take: impl Fn(&Found, &Session, &Source) -> Option<T> + Sync,
-    ) -> Result<(Library, Vec<Option<T>>), CliError> {
+    ) -> Result<(Library, Vec<Option<T>>), HistoryError> {
         let is_read =
             |f: &&Found| matches!(f.kind, FileKind::Session { .. } | FileKind::Agent { .. });
         let begun = Instant::now();
         let to_read: Vec<&Found> = files.iter().filter(is_read).collect();
-        self.read.0 += to_read.len();
-        self.read.1 += to_read.iter().map(|found| found.size).sum::<u64>();
-        let progress = self.progress(&to_read);
+        self.observed.files_read += to_read.len();
+        let bytes: u64 = to_read.iter().map(|found| found.size).sum();
+        self.observed.bytes_read += bytes;
+        let progress = self.progress();
+        let work = Work::begin(&*progress, to_read.len(), bytes);
         let (mut library, taken) =
-            Library::join(library::scan(files, take, |bytes| progress.step(bytes)));
-        drop(progress);
+            Library::join(library::scan(files, take, |bytes| work.advance(1, bytes)));
+        drop(work);
         self.step("files read and joined", begun);
         for problem in std::mem::take(&mut library.problems) {
-            self.talk.skip(problem);
+            self.observed.skip(problem);
         }
         for card in &library.cards {
-            self.count_damaged(&card.diagnostics);
+            self.observed.count_damaged(&card.diagnostics);
         }
         Ok((library, taken))
     }
 
     /// The session that a name stands for.
-    pub fn open(&mut self, name: &SessionName) -> Result<OpenSession, CliError> {
+    pub fn open(&mut self, name: &SessionName) -> Result<OpenSession, HistoryError> {
         match name {
             SessionName::Path(path) => lone(path, None),
             SessionName::Stdin => self.stdin(),
@@ -253,8 +217,8 @@ impl Run {
         }
     }
 
-    /// As [`Run::open`], but a path brings the subagents that lie beside it.
-    pub fn open_with_agents(&mut self, name: &SessionName) -> Result<OpenSession, CliError> {
+    /// As [`Recount::open`], but a path brings the subagents that lie beside it.
+    pub fn open_with_agents(&mut self, name: &SessionName) -> Result<OpenSession, HistoryError> {
         let SessionName::Path(path) = name else { return self.open(name) };
         let library = with_agents(&Found::lone(path)?);
         let id = |library: &Library| {
@@ -266,14 +230,14 @@ impl Run {
         }
     }
 
-    /// As [`Run::resolve`]; where there is none, it is said whether only its transcript is gone.
+    /// As [`Recount::resolve`]; where there is none, it is said whether only its transcript is gone.
     pub fn identify(
         &mut self,
         name: &SessionName,
         library: &Library,
-    ) -> Result<SessionId, CliError> {
+    ) -> Result<SessionId, HistoryError> {
         match self.resolve(name, library) {
-            Err(CliError::Name(error)) => Err(self.no_such_session(error, name, library)),
+            Err(HistoryError::Name(error)) => Err(self.no_such_session(error, name, library)),
             resolved => resolved,
         }
     }
@@ -283,7 +247,7 @@ impl Run {
         &mut self,
         name: &SessionName,
         library: &Library,
-    ) -> Result<SessionId, CliError> {
+    ) -> Result<SessionId, HistoryError> {
         // An id is that of a transcript, or it is said that only prompts are left.
         let prompts_only = match name {
             SessionName::Latest | SessionName::Here => self.prompts_only(library)?,
@@ -297,18 +261,18 @@ impl Run {
     pub fn session_names(
         &mut self,
         others: impl IntoIterator<Item = SessionId>,
-    ) -> Result<SessionNames, CliError> {
+    ) -> Result<SessionNames, HistoryError> {
         let library = self.sessions()?;
         Ok(SessionNames::of(&library, &self.prompts_only(&library)?).and(others))
     }
 
     /// The sessions of which only prompts are left, as `recount list` shows them.
-    pub fn prompts_only(&mut self, library: &Library) -> Result<Vec<SessionItem>, CliError> {
+    pub fn prompts_only(&mut self, library: &Library) -> Result<Vec<SessionItem>, HistoryError> {
         Ok(self.ghosts(library)?.iter().filter_map(report::list::ghost).collect())
     }
 
     /// Standard input, spooled: records are read by their place.
-    fn stdin(&mut self) -> Result<OpenSession, CliError> {
+    fn stdin(&mut self) -> Result<OpenSession, HistoryError> {
         let failed = |error| Problem::new("standard input", error);
         let dir = tempfile::tempdir().map_err(failed)?;
         let path = dir.path().join("stdin.jsonl");
@@ -318,7 +282,7 @@ impl Run {
     }
 }
 
-fn lone(path: &Path, spool: Option<TempDir>) -> Result<OpenSession, CliError> {
+fn lone(path: &Path, spool: Option<TempDir>) -> Result<OpenSession, HistoryError> {
     let found = Found::lone(path)?;
     let session = read_session(&found, None)?;
     let sources = vec![Source::open(path)?];
@@ -339,7 +303,7 @@ fn with_agents(found: &Found) -> Option<Library> {
     Some(Library::join(library::scan(files, |_, _, _| None::<()>, |_| ())).0)
 }
 
-fn known(library: Library, id: SessionId) -> Result<OpenSession, CliError> {
+fn known(library: Library, id: SessionId) -> Result<OpenSession, HistoryError> {
     let item = library.session(id.as_str()).expect("it was found in the library");
     let (session, files) = library.read(item)?;
     let sources = files.iter().map(Found::open).collect::<Result<_, _>>()?;

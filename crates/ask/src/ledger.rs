@@ -18,9 +18,10 @@ use transcript::source::Source;
 use transcript::time::Time;
 use transcript::usage::{Claims, Packed};
 
-use crate::error::CliError;
+use crate::error::HistoryError;
+use crate::progress::Work;
 use crate::read;
-use crate::run::Run;
+use crate::recount::Recount;
 use crate::stored::Update;
 
 /// The kinds of subagents by their ids.
@@ -152,16 +153,16 @@ fn lines(input: impl Read, offset: u64) -> Option<u64> {
     }
 }
 
-impl Run {
+impl Recount {
     /// The table of prices, with what the store keeps and what `--prices` lays over it.
-    pub fn prices(&mut self, overlay: Option<&Path>) -> Result<Prices, CliError> {
+    pub fn prices(&mut self, overlay: Option<&Path>) -> Result<Prices, HistoryError> {
         let mut prices = Prices::built_in().clone();
         let own = self.store()?.prices();
         for path in own.exists().then_some(own.as_path()).into_iter().chain(overlay) {
-            let bytes = read::whole(path).map_err(CliError::Read)?;
+            let bytes = read::whole(path).map_err(HistoryError::Read)?;
             let text = String::from_utf8_lossy(&bytes);
             let more = Prices::parse(&text)
-                .map_err(|error| CliError::Prices(path.to_path_buf(), error))?;
+                .map_err(|error| HistoryError::Prices(path.to_path_buf(), error))?;
             prices.overlay(more);
         }
         Ok(prices)
@@ -169,7 +170,7 @@ impl Run {
 
     /// Everything that was used, priced: from the store if there is one that is up to date, else
     /// from the files.
-    pub fn counted(&mut self, prices: &Prices) -> Result<Counted, CliError> {
+    pub fn counted(&mut self, prices: &Prices) -> Result<Counted, HistoryError> {
         if let Some(imported) = self.imported()? {
             return Ok(Counted { ledger: imported.ledger()?, files: Files::Elsewhere });
         }
@@ -179,7 +180,7 @@ impl Run {
     }
 
     /// A view of everything that was used.
-    pub fn tally(&mut self, prices: &Prices, view: &View<'_>) -> Result<Tally, CliError> {
+    pub fn tally(&mut self, prices: &Prices, view: &View<'_>) -> Result<Tally, HistoryError> {
         if let Some(imported) = self.imported()? {
             return Ok(Tally::of(&imported.ledger()?, view));
         }
@@ -187,7 +188,7 @@ impl Run {
         Ok(usage::tally(inputs, prices, view))
     }
 
-    fn inputs(&mut self) -> Result<(Files, Vec<Input>), CliError> {
+    fn inputs(&mut self) -> Result<(Files, Vec<Input>), HistoryError> {
         if let Some(kept) = self.kept_claims()? {
             return Ok(kept);
         }
@@ -197,8 +198,9 @@ impl Run {
 
     /// What the store has of the Claude folders that are asked about; `None` if there is none, or
     /// if bringing it up to date would take longer than reading the files.
-    fn kept_claims(&mut self) -> Result<Option<(Files, Vec<Input>)>, CliError> {
-        if !self.store()?.exists() || !matches!(self.update()?, Update::Still | Update::Done) {
+    fn kept_claims(&mut self) -> Result<Option<(Files, Vec<Input>)>, HistoryError> {
+        if !self.store()?.exists() || !matches!(self.update()?, Update::Unchanged | Update::Changed)
+        {
             return Ok(None);
         }
         let store = self.store()?;
@@ -221,7 +223,7 @@ impl Run {
         &mut self,
         counted: &Counted,
         take: impl Fn(&Session, &Source) -> Result<T, Problem> + Sync,
-    ) -> Result<(Library, Vec<Told<T>>), CliError> {
+    ) -> Result<(Library, Vec<Told<T>>), HistoryError> {
         let (library, taken) = self.library(|_, session, source| Some(take(session, source)))?;
         let (numbers, mut places) = (counted.numbers(), Places::default());
         let mut told = Vec::with_capacity(taken.len());
@@ -237,7 +239,7 @@ impl Run {
 
     /// What a view needs beside the ledger: the kinds of subagents by their ids, the pull
     /// requests of sessions. Nothing is read if it needs neither.
-    pub fn links(&mut self, by: &[Dimension]) -> Result<(Agents, Prs), CliError> {
+    pub fn links(&mut self, by: &[Dimension]) -> Result<(Agents, Prs), HistoryError> {
         let (mut agents, mut prs) = (Agents::new(), Prs::new());
         if !by.iter().any(|by| matches!(by, Dimension::Subagent | Dimension::Pr)) {
             return Ok((agents, prs));
@@ -265,7 +267,7 @@ impl Run {
     }
 
     /// What the files claim.
-    fn claims(&mut self) -> Result<(Vec<Found>, Vec<Input>), CliError> {
+    fn claims(&mut self) -> Result<(Vec<Found>, Vec<Input>), HistoryError> {
         let mut files = self.transcripts()?;
         files.retain(|found| found.kind.is_transcript());
         once_each(&mut files);
@@ -274,7 +276,9 @@ impl Run {
 
     /// What these files claim, and those of them that could be read.
     pub fn claimed(&mut self, files: Vec<Found>) -> (Vec<Found>, Vec<Input>) {
-        let progress = self.progress(&files.iter().collect::<Vec<_>>());
+        let progress = self.progress();
+        let bytes = files.iter().map(|found| found.size).sum();
+        let work = Work::begin(&*progress, files.len(), bytes);
         let mut order: Vec<usize> = (0..files.len()).collect();
         order.sort_by_key(|&at| std::cmp::Reverse(files[at].size));
         let mut read: HashMap<usize, Result<Packed, Problem>> = order
@@ -282,13 +286,13 @@ impl Run {
             .with_max_len(1)
             .map(|at| {
                 let claims = claims_of(&files[at]);
-                progress.advance(1, files[at].size);
+                work.advance(1, files[at].size);
                 (at, claims)
             })
             .collect::<Vec<_>>()
             .into_iter()
             .collect();
-        drop(progress);
+        drop(work);
         let (mut found, mut inputs) = (Vec::new(), Vec::with_capacity(files.len()));
         for (at, file) in files.into_iter().enumerate() {
             let Some(claims) = read.remove(&at).and_then(|claims| self.or_skip(claims)) else {
@@ -312,7 +316,7 @@ impl Run {
 pub fn kept_inputs(
     catalog: &Catalog,
     rows: &HashMap<i64, FileRow>,
-) -> Result<(Vec<KeptFile>, Vec<Input>), CliError> {
+) -> Result<(Vec<KeptFile>, Vec<Input>), HistoryError> {
     let (mut files, mut inputs) = (Vec::new(), Vec::new());
     for (file, generation, claims) in catalog.claims()? {
         let Some(row) = rows.get(&file) else { continue };

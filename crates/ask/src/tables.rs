@@ -5,8 +5,7 @@
 //! the catalog, and only those are read whose stamp is another one now.
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
@@ -24,11 +23,10 @@ use store::table::{Row, Table};
 use transcript::layout::Problem;
 use transcript::library::SessionItem;
 
-use crate::commands::sync::{homes, now};
-use crate::error::{CliError, StoreError};
+use crate::error::{HistoryError, StoreError};
 use crate::ledger::{KeptFile, kept_inputs};
-use crate::run::Run;
-use crate::terminal::progress::Progress;
+use crate::progress::Work;
+use crate::recount::Recount;
 
 /// So many rows go to the writer at once.
 const PARCEL: usize = 2048;
@@ -37,9 +35,9 @@ const WAITING: usize = 4;
 /// After so many rows what is written is kept, whatever comes.
 const SAVE: usize = 500_000;
 
-impl Run {
+impl Recount {
     /// The tables of the store, as up to date as can be, with the words of the archive.
-    pub fn tables(&mut self) -> Result<Tables, CliError> {
+    pub fn tables(&mut self) -> Result<Tables, HistoryError> {
         let known = self.store()?;
         if !is_imported(&known)? {
             let store = self.current_store()?;
@@ -49,23 +47,7 @@ impl Run {
         Ok(tables.ok_or_else(|| StoreError::Missing(known.folder().into()))?)
     }
 
-    /// Whose history it is: what the environment says, else what the system does.
-    pub fn origin(&self) -> Origin {
-        if self.is_demo() {
-            return Origin { host: "demo".into(), user: "demo".into() };
-        }
-        let set = |names: &[&str]| {
-            let values = names.iter().filter_map(|name| std::env::var(name).ok());
-            values.map(|value| value.trim().to_owned()).find(|value| !value.is_empty())
-        };
-        let unknown = || "unknown".to_owned();
-        Origin {
-            host: set(&["RECOUNT_HOST"]).or_else(host).unwrap_or_else(unknown),
-            user: set(&["RECOUNT_USER", "USER", "LOGNAME", "USERNAME"]).unwrap_or_else(unknown),
-        }
-    }
-
-    fn bring_tables(&mut self, store: &Store) -> Result<(), CliError> {
+    fn bring_tables(&mut self, store: &Store) -> Result<(), HistoryError> {
         let begun = std::time::Instant::now();
         let catalog = Catalog::read(store.folder())?;
         let catalog = catalog.ok_or_else(|| StoreError::NoCatalog(store.folder().into()))?;
@@ -80,10 +62,10 @@ impl Run {
         }
         match self.update_tables(store, &catalog, (&origin, &prices, &roots), &from) {
             // What is there can still be asked.
-            Err(CliError::Store(StoreError::Tables(error)))
+            Err(HistoryError::Store(StoreError::Tables(error)))
                 if before.is_some() && (error.is_busy() || error.is_read_only()) =>
             {
-                self.talk.note(format!("The tables are not up to date: {error}"));
+                self.observed.tables_error = Some(error);
             }
             updated => updated?,
         }
@@ -97,13 +79,13 @@ impl Run {
         catalog: &Catalog,
         (origin, prices, roots): (&Origin, &Prices, &[PathBuf]),
         from: &str,
-    ) -> Result<(), CliError> {
+    ) -> Result<(), HistoryError> {
         // The tables are those of the Claude folders that are asked about, and of no others.
         let is_asked =
             |row: &FileRow| roots.iter().any(|r| *r.as_os_str().as_encoded_bytes() == *row.home);
         let mut rows = store.archive(Access::Read)?.files()?;
         rows.retain(is_asked);
-        let joined = sync::library(&homes(self)?, &rows, store, catalog)?;
+        let joined = sync::library(&self.sync_homes()?, &rows, store, catalog)?;
         let rows: HashMap<i64, FileRow> = rows.into_iter().map(|row| (row.file.0, row)).collect();
         let (files, inputs) = kept_inputs(catalog, &rows)?;
         let ledger = Ledger::new(inputs, prices);
@@ -116,49 +98,37 @@ impl Run {
         let responses = Responses::new(&ledger, prices, card);
         let maker = Maker { origin, library: &joined.library, responses, texts: Texts::Places };
         let ground = Ground { joined: &joined, rows: &rows, files: &files, ledger: &ledger };
-        let mut tables = Tables::open(store.folder(), now(self)).map_err(StoreError::from)?;
+        let mut tables =
+            Tables::open(store.folder(), self.clock.time()).map_err(StoreError::from)?;
         let mut known = tables.units().map_err(StoreError::from)?;
         let mut todo: Vec<Todo> = ground.all(&maker);
         let wanted: HashSet<String> = todo.iter().map(|todo| todo.unit.name.clone()).collect();
         todo.retain(|todo| known.get(&todo.unit.name) != Some(&todo.unit.stamp));
         known.retain(|name, _| !wanted.contains(name));
         let bytes = todo.iter().map(|todo| todo.bytes).sum();
-        let progress = Progress::new(self.is_quiet(), todo.len(), bytes);
+        let progress = self.progress();
+        let work = Work::begin(&*progress, todo.len(), bytes);
         let mut write = tables.write().map_err(StoreError::from)?;
         for name in known.keys() {
             write.remove(name).map_err(StoreError::from)?;
         }
-        let problems = fill(store, &maker, &ground, &todo, &mut write, &progress)?;
-        drop(progress);
+        let problems = fill(store, &maker, &ground, &todo, &mut write, &work)?;
+        drop(work);
         // What could not be read is tried again the next time.
         if problems.is_empty() {
             write.made_from(from).map_err(StoreError::from)?;
         }
         write.commit().map_err(StoreError::from)?;
-        problems.into_iter().for_each(|problem| self.talk.skip(problem));
+        problems.into_iter().for_each(|problem| self.observed.skip(problem));
         Ok(())
     }
 }
 
 /// Whether the rows of a store come from lakes.
-pub fn is_imported(store: &Store) -> Result<bool, CliError> {
+pub fn is_imported(store: &Store) -> Result<bool, HistoryError> {
     let tables = Tables::read(store.folder()).map_err(StoreError::from)?;
     let state = tables.map(|tables| tables.state()).transpose().map_err(StoreError::from)?;
     Ok(state.is_some_and(|state| state.is_imported))
-}
-
-/// The name of this computer.
-fn host() -> Option<String> {
-    let file = |path: &str| std::fs::read_to_string(Path::new(path)).ok();
-    let ask = || {
-        let output = Command::new("hostname").output().ok()?;
-        String::from_utf8(output.stdout).ok()
-    };
-    let set = || std::env::var("COMPUTERNAME").ok();
-    let name = file("/proc/sys/kernel/hostname").or_else(|| file("/etc/hostname"));
-    let name = name.or_else(set).or_else(ask)?;
-    let name = name.trim();
-    (!name.is_empty()).then(|| name.to_owned())
 }
 
 /// What the rows depend on, but for the program itself.
@@ -167,7 +137,7 @@ fn from(
     origin: &Origin,
     prices: &Prices,
     roots: &[PathBuf],
-) -> Result<String, CliError> {
+) -> Result<String, HistoryError> {
     let mut stamp = Stamp::new();
     stamp.add(prices.to_json().as_bytes());
     for root in roots {
@@ -336,8 +306,8 @@ fn fill(
     ground: &Ground<'_>,
     todo: &[Todo],
     write: &mut Writer<'_>,
-    progress: &Progress,
-) -> Result<Vec<Problem>, CliError> {
+    progress: &Work<'_>,
+) -> Result<Vec<Problem>, HistoryError> {
     let next = AtomicUsize::new(0);
     let threads = rayon::current_num_threads().min(todo.len());
     std::thread::scope(|scope| {
@@ -360,9 +330,9 @@ fn listen(
     hear: mpsc::Receiver<Said>,
     todo: &[Todo],
     write: &mut Writer<'_>,
-    progress: &Progress,
-) -> Result<Vec<Problem>, CliError> {
-    let failed = |error: TablesError| CliError::from(StoreError::from(error));
+    progress: &Work<'_>,
+) -> Result<Vec<Problem>, HistoryError> {
+    let failed = |error: TablesError| HistoryError::from(StoreError::from(error));
     let (mut problems, mut since) = (Vec::new(), 0);
     for said in hear {
         match said {

@@ -3,7 +3,6 @@
 //! The flag decides, else the environment, else the settings, else the two usual places. What a person names must
 //! exist; of the usual places those that exist are taken. One folder named twice counts once.
 
-use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -35,23 +34,6 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// That of this process.
-    pub fn read() -> Self {
-        let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty());
-        Self {
-            claude_config_dir: set("CLAUDE_CONFIG_DIR"),
-            xdg_config_home: set("XDG_CONFIG_HOME"),
-            recount_store: set("RECOUNT_STORE"),
-            xdg_data_home: set("XDG_DATA_HOME"),
-            recount_config: set("RECOUNT_CONFIG"),
-            session: set("CLAUDE_CODE_SESSION_ID"),
-            local_app_data: set("LOCALAPPDATA").filter(|_| cfg!(windows)),
-            app_data: set("APPDATA").filter(|_| cfg!(windows)),
-            home: env::home_dir().filter(|home| !home.as_os_str().is_empty()),
-            ..Self::default()
-        }
-    }
-
     /// The folder of the store: what the flag says, else the environment, else the settings, else
     /// the usual place.
     pub fn store(&self, flag: Option<&Path>) -> Option<PathBuf> {
@@ -112,7 +94,7 @@ pub enum HomeError {
         /// Where: the flag or the variable.
         by: &'static str,
     },
-    /// `--demo` and `--claude-dir` together: nobody knows which is meant.
+    /// `--demo` and `--claude-dir` together contradict each other.
     DemoToo,
     /// None of the usual places exists.
     NoneFound(Vec<PathBuf>),

@@ -1,0 +1,30 @@
+//! The questions that can be asked about a history, for every door: the command line, the page,
+//! the terminal browser, MCP and hooks.
+//!
+//! [`Recount`] holds what questions are asked of: Claude folders, the store and the clock. It
+//! prints nothing and reads no environment variable; the doors pass those in. What happens while a
+//! question is answered (files that could not be read, a store that is behind) is kept as data in
+//! [`Observed`].
+
+pub mod error;
+pub mod errors;
+mod ghosts;
+pub mod home;
+pub mod imported;
+pub mod ledger;
+pub mod name;
+pub mod observed;
+pub mod process;
+pub mod progress;
+pub mod read;
+mod recount;
+pub mod retention;
+pub mod running;
+pub mod sessions;
+pub mod stored;
+pub mod tables;
+pub mod time_arg;
+
+pub use error::{HistoryError, StoreError};
+pub use observed::{Freshness, Observed};
+pub use recount::{Home, Locations, Recount};
