@@ -8,22 +8,28 @@
 
 pub mod error;
 pub mod errors;
+pub mod file;
 mod ghosts;
 pub mod home;
 pub mod imported;
 pub mod ledger;
+pub mod list;
 pub mod name;
 pub mod observed;
 pub mod process;
 pub mod progress;
 pub mod read;
+pub mod recall;
 mod recount;
 pub mod retention;
 pub mod running;
+pub mod search;
 pub mod sessions;
 pub mod stored;
 pub mod tables;
 pub mod time_arg;
+pub mod tools;
+pub mod usage;
 
 pub use error::{HistoryError, StoreError};
 pub use observed::{Freshness, Observed};

@@ -44,6 +44,8 @@ pub struct Recount {
     pub asking: Option<SessionId>,
     /// Whether an answer waits for a sync, however long that takes.
     pub waits_for_sync: bool,
+    /// Whether questions bring the store up to date first. A server does that on its own.
+    pub updates_store: bool,
     /// What happened so far.
     pub observed: Observed,
     locations: Locations,
@@ -68,6 +70,7 @@ impl Recount {
             clock,
             asking: None,
             waits_for_sync: false,
+            updates_store: true,
             observed: Observed::default(),
             locations,
             progress: Arc::new(()),

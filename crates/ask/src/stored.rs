@@ -168,6 +168,9 @@ impl Recount {
             Some(finder) => Ok(Some(finder.within(&roots)?)),
             None => Ok::<_, SyncError>(None),
         };
+        if !self.updates_store {
+            return Ok(ask(&open()?.ok_or(SyncError::Locked)?)?);
+        }
         let early = || ask(&open().ok().flatten()?).ok();
         let (is_unchanged, early) = self.is_unchanged(&store, early)?;
         let update = if is_unchanged { Update::Unchanged } else { self.catch_up(&store)? };

@@ -31,7 +31,7 @@ use sieve::Sieve;
 
 pub use like::Alike;
 pub use pattern::{Pattern, PatternError};
-pub use recall::{Changed, Evidence, QUOTE, Quote, Recalled, Room, SURE, question};
+pub use recall::{Changed, Evidence, QUOTE, Quote, QuoteRef, Recalled, Room, SURE, question};
 pub use scan::{Page, Scanned};
 pub use verbatim::Extent;
 

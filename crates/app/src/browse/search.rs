@@ -2,16 +2,16 @@
 
 use std::sync::mpsc::{Receiver, Sender};
 
-use store::find::{self, SNIPPET};
-use store::index::{Options, Rung};
-use store::query::{Place, Query};
+use ask::search::{SearchQuery, subagent_of_hit};
+use store::find;
+use store::index::{By, Rung};
+use store::query::Place;
 
 use super::gather;
 use super::list::{Hit, Topic};
 use super::row::when;
 use super::state::Msg;
-use crate::commands::search::{agent_of, date};
-use crate::error::{CliError, StoreError, words};
+use crate::error::{CliError, words};
 use crate::run::Run;
 use crate::serve::Desk;
 use crate::terminal::safe;
@@ -67,15 +67,13 @@ fn find(
     asked: &str,
     here: Option<&str>,
 ) -> Result<(Vec<find::Hit>, String), CliError> {
-    let dates = |text: &str| date(text, &run.recount.clock);
-    let wrong = |error| CliError::Store(StoreError::Query(asked.to_owned(), error));
     let text = match here {
         Some(here) => format!("{asked} project:\"{here}\""),
         None => asked.to_owned(),
     };
-    let query = Query::parse(&text, &dates).map_err(wrong)?;
-    let options = Options { limit: SHOWN, ..Options::default() };
-    let found = run.recount.ask(|finder| finder.search(&query, options, SNIPPET))?;
+    let query = SearchQuery { text, regex: None, by: By::Both, limit: SHOWN, offset: 0 };
+    let found = run.recount.search(&query)?;
+    run.note_observed();
     let mut told = run.talk.take();
     if found.hits.is_empty() {
         told.push("Nothing found".into());
@@ -96,7 +94,7 @@ fn shown(run: &Run, hit: &find::Hit) -> Hit {
     let (snippet, marks) = snippet(hit);
     Hit {
         id: hit.session.id.to_string(),
-        agent: agent_of(hit),
+        agent: subagent_of_hit(hit),
         title: safe::line(hit.session.title.as_deref().unwrap_or("(no title)")),
         project: hit.session.project.clone(),
         entry: hit.entry,

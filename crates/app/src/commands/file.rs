@@ -3,19 +3,14 @@
 mod content;
 mod restore;
 
-use std::collections::HashMap;
 use std::io;
-use std::path::{Path, PathBuf};
 
-use report::file::{self, BackupRow, ChangeRow, FileLog, Filter, Kept};
+use ask::file::{ChangeSources, FileHistory};
+use report::file::{ChangeRow, FileLog, Filter, Kept};
 use report::filter::Period;
 use transcript::entry::tool::Hunk;
-use transcript::id::{AgentId, SessionId};
-use transcript::layout::{FileKind, Problem};
-use transcript::library::{Card, Library};
+use transcript::id::SessionId;
 use transcript::session::State;
-use transcript::side::backup::{self, BackupFile};
-use transcript::source::Source;
 
 use super::short;
 use crate::error::{Answer, CliError};
@@ -25,9 +20,7 @@ use crate::terminal::safe;
 use crate::terminal::style::{self, paint};
 use crate::terminal::table::{Cell, Column, Table};
 use crate::wire::file::{FileBackup, FileChange};
-use ask::HistoryError;
-use ask::name::{self, NameError, Noun, SessionName};
-use ask::sessions::Stray;
+use ask::name::SessionName;
 use ask::time_arg::TimeArg;
 
 /// Every change and every backup of one file, over all sessions; what it was at any point.
@@ -101,8 +94,8 @@ pub fn run(args: &FileArgs, run: &mut Run) -> Result<Answer, CliError> {
         return restore::run(args, run);
     }
     let given = args.path.as_deref().unwrap_or_default();
-    let all = All::read(run, given)?;
-    let session = all.session(run, args.point.session.as_ref())?;
+    let all = FileHistory::read(&mut run.recount, given)?;
+    let session = all.session(&mut run.recount, args.point.session.as_ref())?;
     if args.point.at.is_some() || args.point.version.is_some() {
         return content::print(run, &all, &args.point, session);
     }
@@ -119,155 +112,22 @@ pub fn run(args: &FileArgs, run: &mut Run) -> Result<Answer, CliError> {
     Ok(Answer::of(&logs))
 }
 
-/// Everything that is recorded of the file.
-pub struct All {
-    given: String,
-    library: Library,
-    changes: Vec<ChangeRow>,
-    recorded: Vec<BackupRow>,
-    here: Vec<BackupFile>,
-    /// The paths that the given one may be on this computer.
-    paths: Vec<String>,
-    /// Changes in copies of sessions.
-    copies: usize,
+/// What the file was after an entry: its path, its content, and what that stands on.
+pub fn content_after(
+    history: &FileHistory,
+    run: &mut Run,
+    (session, agent): (&str, Option<&str>),
+    entry: u32,
+) -> Result<(String, Vec<u8>, String), CliError> {
+    let agent = agent.map(str::to_owned);
+    let point = Point { session: None, at: Some(entry), agent, version: None };
+    let state = content::find(history, &point, Some(SessionId::new(session)))?;
+    let words = state.origin.words(run, &state.session);
+    Ok((state.path, state.bytes, words))
 }
 
-impl All {
-    /// Reads it.
-    pub fn read(run: &mut Run, given: &str) -> Result<Self, CliError> {
-        let (library, taken) = run.recount.library(|_, session, source| {
-            let changes = file::events(session, given);
-            let tracked = file::tracked(session, source, given);
-            (!changes.is_empty() || !tracked.is_empty()).then_some((changes, tracked))
-        })?;
-        let (here, paths) = (backups(run)?, vec![absolute(run, given)?]);
-        let (mut changes, mut recorded, mut copies) = (Vec::new(), Vec::new(), 0);
-        for (card, taken) in taken.into_iter().enumerate() {
-            let Some((events, tracked)) = taken else { continue };
-            recorded.extend(tracked);
-            let Some((session, agent)) = owner(&library.cards[card]) else { continue };
-            let file = &library.cards[card].found.path;
-            for event in events {
-                if library.is_copy(card, event.key) {
-                    copies += 1;
-                    continue;
-                }
-                let (session, agent, file) = (session.clone(), agent.clone(), file.clone());
-                changes.push(ChangeRow { event, session, agent, file });
-            }
-        }
-        changes.extend(strays(run, &library, given));
-        Ok(Self { given: given.into(), library, changes, recorded, here, paths, copies })
-    }
-
-    /// One log for each file that it may be.
-    pub fn logs(&self, filter: &Filter) -> Vec<FileLog> {
-        let (changes, recorded) = (self.changes.clone(), self.recorded.clone());
-        file::logs(changes, recorded, &self.here, &self.paths, filter)
-    }
-
-    /// The session that a name stands for. Backups outlive transcripts, so that their sessions can
-    /// be named, too.
-    fn session(
-        &self,
-        run: &mut Run,
-        name: Option<&SessionName>,
-    ) -> Result<Option<SessionId>, CliError> {
-        let Some(name) = name else { return Ok(None) };
-        let error = match run.recount.resolve(name, &self.library) {
-            Ok(id) => return Ok(Some(id)),
-            Err(error) => error,
-        };
-        let (SessionName::Id(text), HistoryError::Name(NameError::Unknown { .. })) = (name, &error)
-        else {
-            return Err(error.into());
-        };
-        let ids: Vec<&str> = self.here.iter().map(|file| file.session.as_str()).collect();
-        match name::pick(Noun::Session, text, &ids) {
-            Ok(id) => Ok(Some(SessionId::new(id))),
-            Err(NameError::Unknown { .. }) => Err(error.into()),
-            Err(ambiguous) => Err(ambiguous.into()),
-        }
-    }
-
-    /// What the file was after an entry: its path, its content, and what that stands on.
-    pub fn after(
-        &self,
-        run: &mut Run,
-        (session, agent): (&str, Option<&str>),
-        entry: u32,
-    ) -> Result<(String, Vec<u8>, String), CliError> {
-        let agent = agent.map(str::to_owned);
-        let point = Point { session: None, at: Some(entry), agent, version: None };
-        let state = content::find(self, &point, Some(SessionId::new(session)))?;
-        let words = state.origin.words(run, &state.session);
-        Ok((state.path, state.bytes, words))
-    }
-
-    /// What a session is called.
-    pub fn title(&self, session: &SessionId) -> Option<&str> {
-        let item = self.library.session(session.as_str())?;
-        item.title.as_ref().map(|(title, _)| &**title)
-    }
-}
-
-/// The session that a transcript belongs to, and the subagent whose it is.
-fn owner(card: &Card) -> Option<(SessionId, Option<AgentId>)> {
-    match &card.found.kind {
-        FileKind::Agent { session, agent, .. } => {
-            Some((session.clone().or_else(|| card.id.clone())?, Some(agent.clone())))
-        }
-        kind => Some((card.id.clone().or_else(|| kind.session().cloned())?, None)),
-    }
-}
-
-/// Changes that stand in another session's file.
-fn strays(run: &mut Run, library: &Library, given: &str) -> Vec<ChangeRow> {
-    let strays = run.recount.strays(library, |session, _| file::events(session, given));
-    let rows = |Stray { item, file, taken }: Stray<'_, Vec<file::FileEvent>>| {
-        let row = move |event| ChangeRow {
-            event,
-            session: item.id.clone(),
-            agent: None,
-            file: file.clone().into(),
-        };
-        taken.into_iter().map(row).collect::<Vec<_>>()
-    };
-    strays.into_iter().flat_map(rows).collect()
-}
-
-/// The backups that are there.
-fn backups(run: &mut Run) -> Result<Vec<BackupFile>, CliError> {
-    let mut all = Vec::new();
-    for root in run.recount.roots()? {
-        let folder = root.join("file-history");
-        let (backups, problems) = match folder.is_dir() {
-            true => backup::backups(&folder),
-            false => Default::default(),
-        };
-        problems.into_iter().for_each(|problem| run.talk.skip(problem));
-        let is_backup = |kind: &FileKind| matches!(kind, FileKind::FileHistory { .. });
-        let kept =
-            run.recount.kept(&root, &[], is_backup)?.into_iter().filter_map(backup::of_found);
-        let is_new = |kept: &BackupFile| {
-            !backups.iter().any(|b| b.session == kept.session && b.name == kept.name)
-        };
-        let kept: Vec<BackupFile> = kept.filter(is_new).collect();
-        all.extend(backups.into_iter().chain(kept));
-    }
-    Ok(all)
-}
-
-/// The path as it would be on this computer.
-fn absolute(run: &Run, given: &str) -> Result<String, CliError> {
-    let plain = given.strip_prefix("./").unwrap_or(given);
-    let path =
-        if Path::new(plain).is_absolute() { plain.into() } else { run.recount.here()?.join(plain) };
-    Ok(path.to_string_lossy().into_owned())
-}
-
-fn list(run: &mut Run, all: &All, logs: &[FileLog], diff: bool) -> Result<(), CliError> {
-    let mut sources = Sources::default();
+fn list(run: &mut Run, all: &FileHistory, logs: &[FileLog], diff: bool) -> Result<(), CliError> {
+    let mut sources = ChangeSources::default();
     for (at, log) in logs.iter().enumerate() {
         if run.json {
             json(run, all, log, diff.then_some(&mut sources))?;
@@ -287,32 +147,11 @@ fn list(run: &mut Run, all: &All, logs: &[FileLog], diff: bool) -> Result<(), Cl
     Ok(())
 }
 
-/// The transcripts that were opened for their diffs.
-#[derive(Default)]
-pub struct Sources {
-    open: HashMap<PathBuf, Source>,
-}
-
-impl Sources {
-    /// The lines that a change changed.
-    pub fn hunks(&mut self, all: &All, row: &ChangeRow) -> Result<Vec<Hunk>, Problem> {
-        if !self.open.contains_key(&row.file) {
-            let mut found = all.library.cards.iter().map(|card| &card.found);
-            let source = match found.find(|found| found.path == row.file) {
-                Some(found) => found.open()?,
-                None => Source::open(&row.file)?,
-            };
-            self.open.insert(row.file.clone(), source);
-        }
-        file::hunks(&row.event, &self.open[&row.file])
-    }
-}
-
 fn json(
     run: &mut Run,
-    all: &All,
+    all: &FileHistory,
     log: &FileLog,
-    mut sources: Option<&mut Sources>,
+    mut sources: Option<&mut ChangeSources>,
 ) -> Result<(), CliError> {
     for row in &log.changes {
         let hunks = match &mut sources {
@@ -329,9 +168,9 @@ fn json(
 
 fn print_changes(
     run: &mut Run,
-    all: &All,
+    all: &FileHistory,
     log: &FileLog,
-    mut sources: Option<&mut Sources>,
+    mut sources: Option<&mut ChangeSources>,
 ) -> io::Result<()> {
     if log.changes.is_empty() {
         return Ok(());
@@ -348,7 +187,7 @@ fn print_changes(
     Ok(())
 }
 
-fn change_table(run: &Run, all: &All, log: &FileLog) -> Table {
+fn change_table(run: &Run, all: &FileHistory, log: &FileLog) -> Table {
     let mut table = Table::new(&[
         Column::Left("TIME"),
         Column::Left("SESSION"),
@@ -423,7 +262,7 @@ fn print_hunk(run: &mut Run, hunk: &Hunk) -> io::Result<()> {
     Ok(())
 }
 
-fn print_backups(run: &mut Run, all: &All, log: &FileLog) -> io::Result<()> {
+fn print_backups(run: &mut Run, all: &FileHistory, log: &FileLog) -> io::Result<()> {
     if log.backups.is_empty() {
         return Ok(());
     }

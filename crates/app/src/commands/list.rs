@@ -92,8 +92,7 @@ impl From<Sort> for ListOrder {
 
 /// Prints the list.
 pub fn run(args: &ListArgs, run: &mut Run) -> Result<Answer, CliError> {
-    let pulse = run.recount.pulse()?;
-    let library = run.recount.sessions()?;
+    let overview = run.recount.session_overview()?;
     let filter = ListFilter {
         project: run.recount.project(args.project.as_deref())?,
         branch: args.branch.clone(),
@@ -101,8 +100,7 @@ pub fn run(args: &ListArgs, run: &mut Run) -> Result<Answer, CliError> {
         errors: args.errors,
         all: args.all,
     };
-    let ghosts = run.recount.prompts_only(&library)?;
-    let list = list::list(&library, &ghosts, &pulse, &filter, args.sort.into());
+    let list = overview.list(&filter, args.sort.into());
     let most = args.limit.unwrap_or(usize::MAX);
     if args.projects {
         let mut projects = list::projects(&list);

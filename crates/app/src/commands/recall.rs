@@ -1,12 +1,9 @@
 //! `recount recall`: the evidence for a question, quoted from all sessions.
 
-use std::time::UNIX_EPOCH;
-
-use report::filter::{Period, ProjectFilter};
-use store::find::{self, Evidence, Hit, Quote, Recalled, Room};
+use ask::recall::{RecallAnswer, RecallQuery};
+use store::find::{Evidence, Hit, QuoteRef, Recalled};
 use store::index::{Rung, Snippet};
-use store::query::{Date, Filters, Place, Role};
-use transcript::time::Time;
+use store::query::{Place, Role};
 
 use super::search::{self, Semantic};
 use super::short;
@@ -17,9 +14,6 @@ use crate::run::Run;
 use crate::terminal::safe;
 use crate::terminal::style::{self, paint};
 use crate::wire;
-
-/// No question has evidence in more turns.
-pub const TURNS: usize = 100;
 
 /// How much of a title is shown, in columns.
 const TITLE: usize = 70;
@@ -60,16 +54,14 @@ pub struct RecallArgs {
 
 /// Prints what is known about a question.
 pub fn run(args: &RecallArgs, run: &mut Run) -> Result<Answer, CliError> {
-    let only = filters(args.scope.project(run)?.as_ref(), args.scope.period(run));
-    let mut query = find::question(&args.question.join(" "), only);
-    run.recount.exclude_asking(&mut query);
-    let room = Room { characters: args.budget, turns: TURNS };
-    let by = args.semantic.into();
-    let recalled = run
-        .recount
-        .ask(|finder| Ok((finder.recall(&query, room, by)?, args.semantic.is_known(finder))));
-    let (mut recalled, is_known) = recalled?;
-    look_at_files(&mut recalled);
+    let query = RecallQuery {
+        question: args.question.join(" "),
+        project: args.scope.project(run)?,
+        period: args.scope.period(run),
+        max_chars: args.budget,
+        by: args.semantic.into(),
+    };
+    let RecallAnswer { recalled, has_embeddings } = run.recount.recall(&query)?;
     if run.json {
         for (rank, evidence) in (1..).zip(&recalled.evidence) {
             run.out.json(&wire::recall::Evidence::new(rank, evidence))?;
@@ -77,41 +69,9 @@ pub fn run(args: &RecallArgs, run: &mut Run) -> Result<Answer, CliError> {
     } else {
         show(run, &recalled)?;
     }
-    search::say_semantic(run, args.semantic, is_known);
+    search::say_semantic(run, args.semantic, has_embeddings);
     notes(args, run, &recalled);
     Ok(Answer::of(&recalled.evidence))
-}
-
-/// Writing a file takes a moment after the time of its entry, in milliseconds.
-const MOMENT: i64 = 5_000;
-
-/// Files may have been changed by others, too: those that are on this computer are looked at.
-fn look_at_files(recalled: &mut Recalled) {
-    for file in recalled.evidence.iter_mut().flat_map(|evidence| &mut evidence.files) {
-        let modified = std::fs::metadata(&file.path).and_then(|meta| meta.modified()).ok();
-        let modified = modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-        let modified = modified.map(|time| time.as_millis() as i64);
-        if let Some((modified, time)) = modified.zip(file.time) {
-            file.is_changed_since |= modified > time.0 + MOMENT;
-        }
-    }
-}
-
-/// What `--project`, `--since` and `--until` stand for in a query.
-pub fn filters(project: Option<&ProjectFilter>, period: Period) -> Filters {
-    let (project, folder) = match project {
-        Some(ProjectFilter::Part(text)) => (vec![text.clone()], Vec::new()),
-        Some(ProjectFilter::Folder(path)) => (Vec::new(), vec![path.clone()]),
-        None => Default::default(),
-    };
-    let date = |time: Time| Date { text: String::new(), start: time, end: time };
-    Filters {
-        project,
-        folder,
-        after: period.since.map(date).into_iter().collect(),
-        before: period.until.map(date).into_iter().collect(),
-        ..Filters::default()
-    }
 }
 
 /// The evidence by session, that of the best one first.
@@ -161,10 +121,7 @@ fn turn(run: &mut Run, evidence: &Evidence) -> Result<(), CliError> {
         let since = if file.is_changed_since { "changed again since" } else { "not changed since" };
         run.out.line(&paint(style::DIM, &format!("  {}: {since}", safe::line(&file.path))))?;
     }
-    let own = Quote { entry: hit.entry, role: hit.role, snippet: hit.snippet.clone() };
-    let mut quotes: Vec<&Quote> = evidence.also.iter().chain([&own]).collect();
-    quotes.sort_by_key(|quote| quote.entry);
-    quotes.into_iter().try_for_each(|quote| say(run, quote))
+    evidence.quotes().into_iter().try_for_each(|quote| say(run, quote))
 }
 
 /// The words for where something stands.
@@ -178,14 +135,14 @@ pub fn state(place: Place) -> &'static str {
 }
 
 /// A quote, every line of it behind a mark: nothing that was said can look like more than that.
-fn say(run: &mut Run, quote: &Quote) -> Result<(), CliError> {
+fn say(run: &mut Run, quote: QuoteRef<'_>) -> Result<(), CliError> {
     let who = match quote.role {
         Role::Prompt => "person",
         Role::Answer => "model",
         role => role.name(),
     };
     run.out.line(&format!("    #{} {who}:", quote.entry))?;
-    let text = ends(&quote.snippet);
+    let text = ends(quote.snippet);
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
         run.out.line(&format!("    > {}", safe::line(line)))?;
     }

@@ -2,22 +2,18 @@
 
 use std::path::Path;
 
-use store::find::{Finder, Hit, Hits, Page, Pattern, SNIPPET, Scanned};
-use store::index::{By, Explain, Options, Rung};
-use store::query::{Place, Query};
-use store::sync::SyncError;
-use transcript::layout::{FileKind, classify};
-use transcript::time::Time;
+use ask::search::{SearchAnswer, SearchQuery};
+use store::find::Hit;
+use store::index::{By, Explain, Rung};
+use store::query::Place;
 
 use super::short;
-use crate::error::{Answer, CliError, StoreError};
+use crate::error::{Answer, CliError};
 use crate::run::Run;
-use crate::terminal::format::{Clock, count, counted};
+use crate::terminal::format::{count, counted};
 use crate::terminal::safe;
 use crate::terminal::style::{self, paint};
 use crate::wire;
-use ask::progress::Work;
-use ask::time_arg::TimeArg;
 
 /// Find where something was said, done or printed, in all sessions, also in those that Claude
 /// Code has deleted.
@@ -92,13 +88,6 @@ impl From<Semantic> for By {
     }
 }
 
-impl Semantic {
-    /// Whether meanings are known, if they are wanted.
-    pub fn is_known(self, finder: &Finder) -> bool {
-        self != Self::Off && finder.knows_meanings()
-    }
-}
-
 /// Says that only the words counted, where more was possible or was asked for.
 pub fn say_semantic(run: &mut Run, semantic: Semantic, is_known: bool) {
     match (semantic, is_known) {
@@ -113,72 +102,20 @@ pub fn say_semantic(run: &mut Run, semantic: Semantic, is_known: bool) {
 
 /// Prints what the query finds.
 pub fn run(args: &SearchArgs, run: &mut Run) -> Result<Answer, CliError> {
-    let text = args.query.join(" ");
-    let dates = |text: &str| date(text, &run.recount.clock);
-    let wrong = |error| CliError::Store(StoreError::Query(text.clone(), error));
-    if let Some(pattern) = &args.regex {
-        let query = Query::filters(&text, &dates).map_err(wrong)?;
-        return scan(args, pattern, &query, run);
+    let query = SearchQuery {
+        text: args.query.join(" "),
+        regex: args.regex.clone(),
+        by: args.semantic.into(),
+        limit: args.limit,
+        offset: args.offset,
+    };
+    let answer = run.recount.search(&query)?;
+    show(args, run, &answer.hits)?;
+    if args.semantic == Semantic::Only && args.regex.is_none() {
+        say_semantic(run, args.semantic, answer.has_embeddings);
     }
-    let mut query = Query::parse(&text, &dates).map_err(wrong)?;
-    run.recount.exclude_asking(&mut query);
-    let by = args.semantic.into();
-    let options = Options { limit: args.limit, offset: args.offset, by, ..Options::default() };
-    let found = run.recount.ask(|finder| {
-        let found = finder.search(&query, options, SNIPPET)?;
-        Ok((found, args.semantic.is_known(finder)))
-    });
-    let (found, is_known) = found?;
-    show(args, run, &found.hits)?;
-    if args.semantic == Semantic::Only {
-        say_semantic(run, args.semantic, is_known);
-    }
-    notes(args, run, &found);
-    Ok(Answer::of(&found.hits))
-}
-
-/// Prints what a regular expression finds.
-fn scan(
-    args: &SearchArgs,
-    pattern: &str,
-    query: &Query,
-    run: &mut Run,
-) -> Result<Answer, CliError> {
-    let wrong = |error| StoreError::Pattern(pattern.to_owned(), error);
-    let pattern = Pattern::new(pattern).map_err(wrong)?;
-    run.recount.current_store()?;
-    let finder = run.recount.finder()?.ok_or(SyncError::Locked)?;
-    let page = Page { limit: args.limit, offset: args.offset };
-    let progress = run.recount.progress();
-    let Scanned { hits, turns } =
-        finder.scan(&pattern, query, page, SNIPPET, &Work::new(&*progress))?;
-    show(args, run, &hits)?;
-    let next = args.offset + hits.len();
-    if next < turns {
-        let shown = count(hits.len() as u64);
-        let of = counted(turns, "turn");
-        run.talk.note(format!("{shown} of {of}, the newest first; more: `--offset {next}`"));
-    }
-    first(run, &hits);
-    Ok(Answer::of(&hits))
-}
-
-/// The span of time that a word of a query stands for.
-pub fn date(text: &str, clock: &Clock) -> Option<(Time, Time)> {
-    let time: TimeArg = text.parse().ok()?;
-    Some((time.start(clock), time.end(clock)))
-}
-
-/// The subagent whose transcript a hit is in.
-pub fn agent_of(hit: &Hit) -> Option<String> {
-    if hit.place != Place::Subagent {
-        return None;
-    }
-    if let FileKind::Agent { agent, .. } = classify(&hit.path) {
-        return Some(agent.as_str().to_owned());
-    }
-    let stem = hit.path.file_stem()?.to_str()?;
-    stem.strip_prefix("agent-").map(str::to_owned)
+    notes(args, run, &answer);
+    Ok(Answer::of(&answer.hits))
 }
 
 /// The command that shows a hit.
@@ -294,16 +231,22 @@ fn marked(hit: &Hit) -> String {
     format!("{}{out}{}", dots(hit.snippet.is_cut_before), dots(hit.snippet.is_cut_after))
 }
 
-fn notes(args: &SearchArgs, run: &mut Run, found: &Hits) {
-    if found.rung != Rung::Words && !found.hits.is_empty() {
+fn notes(args: &SearchArgs, run: &mut Run, answer: &SearchAnswer) {
+    if answer.rung != Rung::Words && !answer.hits.is_empty() {
         run.talk
-            .note(format!("Nothing has these words as they are; found by {}", found.rung.name()));
+            .note(format!("Nothing has these words as they are; found by {}", answer.rung.name()));
     }
-    if found.is_more {
-        let next = args.offset + args.limit;
-        run.talk.note(format!("There are more: `--offset {next}`"));
+    let next = args.offset + answer.hits.len();
+    match answer.matching_turns {
+        Some(turns) if answer.is_more => {
+            let shown = count(answer.hits.len() as u64);
+            let of = counted(turns, "turn");
+            run.talk.note(format!("{shown} of {of}, the newest first; more: `--offset {next}`"));
+        }
+        None if answer.is_more => run.talk.note(format!("There are more: `--offset {next}`")),
+        _ => {}
     }
-    first(run, &found.hits);
+    first(run, &answer.hits);
 }
 
 /// Says how to see the first.

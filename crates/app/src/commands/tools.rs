@@ -1,7 +1,6 @@
 //! `recount tools`: how the tools did.
 
-use report::filter::{Period, ProjectFilter};
-use report::tools::{self, CallFact, Grouping, ToolRow};
+use report::tools::{self, Grouping, ToolRow};
 
 use crate::args::Scope;
 use crate::error::{Answer, CliError};
@@ -10,7 +9,6 @@ use crate::terminal::format::{count, short_duration};
 use crate::terminal::style;
 use crate::terminal::table::{Cell, Column, Table};
 use crate::wire;
-use ask::sessions::Stray;
 
 /// Calls, errors and latencies of each tool, MCP server or skill.
 #[derive(Debug, clap::Args)]
@@ -46,7 +44,7 @@ enum By {
 pub fn run(args: &ToolsArgs, run: &mut Run) -> Result<Answer, CliError> {
     let period = args.scope.period(run);
     let project = args.scope.project(run)?;
-    let calls = calls(run, period, project.as_ref())?;
+    let calls = run.recount.tool_calls(period, project.as_ref())?;
     let by = match args.by {
         By::Tool => Grouping::Tool,
         By::Server => Grouping::Server,
@@ -61,37 +59,6 @@ pub fn run(args: &ToolsArgs, run: &mut Run) -> Result<Answer, CliError> {
         table(run, args.by, &rows)?;
     }
     Ok(Answer::of(&rows))
-}
-
-/// All calls, each once.
-pub fn calls(
-    run: &mut Run,
-    period: Period,
-    project: Option<&ProjectFilter>,
-) -> Result<Vec<CallFact>, CliError> {
-    if let Some(imported) = run.recount.imported()? {
-        return Ok(imported.calls(period, project)?);
-    }
-    let (library, taken) =
-        run.recount.library(|_, session, source| Some(tools::calls(session, source)))?;
-    let mut calls = Vec::new();
-    let is_asked = |cwd: &Option<Box<str>>| {
-        project.is_none_or(|project| cwd.as_deref().is_some_and(|cwd| project.matches(cwd)))
-    };
-    for Stray { item, taken, .. } in run.recount.strays(&library, tools::calls) {
-        if is_asked(&item.facts.cwd) {
-            calls.extend(taken.into_iter().filter(|call| period.holds(call.time)));
-        }
-    }
-    for (at, (card, own)) in library.cards.iter().zip(taken).enumerate() {
-        if is_asked(&card.facts.cwd) {
-            let own = own.unwrap_or_default().into_iter();
-            calls.extend(
-                own.filter(|call| period.holds(call.time) && !library.is_copy(at, call.entry)),
-            );
-        }
-    }
-    Ok(calls)
 }
 
 fn table(run: &mut Run, by: By, rows: &[ToolRow]) -> Result<(), CliError> {

@@ -9,11 +9,12 @@ mod what_if;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use ask::usage::{UsageAnswer, UsageQuery};
 use clap::ValueEnum;
 use hashbrown::HashMap;
 use jiff::tz::TimeZone;
-use report::price::{Confidence, Prices};
-use report::usage::{Calendar, Dimension, Filter, Row, Tally, Totals, View, WeekStart};
+use report::price::Confidence;
+use report::usage::{Calendar, Dimension, Filter, Row, Tally, Totals, WeekStart};
 
 use transcript::usage::Oddity;
 
@@ -195,15 +196,14 @@ pub fn run(args: &UsageArgs, run: &mut Run) -> Result<Answer, CliError> {
         None => {}
     }
     let filter = Filter { model: args.model.clone(), ..args.which.filter(run)? };
-    let calendar = args.which.calendar(run);
-    let prices = run.recount.prices(args.which.basis.prices.as_deref())?;
     let by: Vec<Dimension> = match args.by.as_slice() {
         [] => vec![Dimension::Day],
         by => by.iter().map(|by| Dimension::from(*by)).collect(),
     };
-    let (agents, prs) = run.recount.links(&by)?;
-    let view = View { by: &by, filter: &filter, calendar: &calendar, agents: &agents, prs: &prs };
-    let Tally { rows, total, unpriced, oddities } = run.recount.tally(&prices, &view)?;
+    let prices = args.which.basis.prices.clone();
+    let query = UsageQuery { by, filter, calendar: args.which.calendar(run), prices };
+    let UsageAnswer { tally, prices_date } = run.recount.usage(&query)?;
+    let (by, Tally { rows, total, unpriced, oddities }) = (query.by, tally);
     if run.json {
         for row in &rows {
             run.out.json(&wire::usage::UsageRow::new(&by, row))?;
@@ -211,15 +211,18 @@ pub fn run(args: &UsageArgs, run: &mut Run) -> Result<Answer, CliError> {
     } else if args.csv {
         csv(run, &by, &rows)?;
     } else {
-        table(run, &by, &rows, &total)?;
+        if let Some(table) = usage_table(&by, &rows, &total) {
+            run.out.table(&table)?;
+        }
     }
-    notes(run, &unpriced, oddities, &total, &prices);
+    notes(run, &unpriced, oddities, &total, &prices_date);
     Ok(Answer::of(&rows))
 }
 
-fn table(run: &mut Run, by: &[Dimension], rows: &[Row], total: &Totals) -> Result<(), CliError> {
+/// The groups as a table with bars and a last line of sums; nothing where nothing was used.
+pub fn usage_table(by: &[Dimension], rows: &[Row], total: &Totals) -> Option<Table> {
     if rows.is_empty() {
-        return Ok(());
+        return None;
     }
     let mut columns: Vec<Column> = by.iter().map(|by| Column::Left(title(*by))).collect();
     columns.extend(FIGURES);
@@ -235,7 +238,7 @@ fn table(run: &mut Run, by: &[Dimension], rows: &[Row], total: &Totals) -> Resul
     last.extend(by.iter().skip(1).map(|_| Cell::from("")));
     last.extend(figures(total, Cell::from("")));
     table.push_all(last);
-    Ok(run.out.table(&table)?)
+    Some(table)
 }
 
 fn title(by: Dimension) -> &'static str {
@@ -354,7 +357,7 @@ fn notes(
     without_price: &BTreeSet<Option<String>>,
     oddities: HashMap<Oddity, u64>,
     total: &Totals,
-    prices: &Prices,
+    prices_date: &str,
 ) {
     let [_, estimated, least, unpriced] = total.by_confidence;
     let requests = |number: u64| counted(number as usize, "request");
@@ -391,5 +394,5 @@ fn notes(
         let requests = requests(total.without_source);
         run.talk.note(format!("Known from the store only, their lines are gone: {requests}"));
     }
-    run.talk.note(format!("Prices of {}", prices.date));
+    run.talk.note(format!("Prices of {prices_date}"));
 }

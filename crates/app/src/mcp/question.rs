@@ -1,160 +1,161 @@
-//! Questions as commands, and the lines that they print as JSON as lines of an answer.
+//! The questions of an agent, and their answers as lines.
 
-use ask::errors::ErrorsQuery;
-use serde_json::Value;
-use store::catalog::{CommitRow, Deed};
-use store::find::{Hit, QUOTE, SNIPPET};
-use store::index::Options;
+use std::collections::HashSet;
+
+use ask::errors::{ErrorsQuery, FailedCall};
+use ask::file::FileHistory;
+use ask::recall::{MAX_TURNS, RecallQuery, query_filters};
+use ask::search::{SearchQuery, subagent_of_hit};
+use ask::time_arg::TimeArg;
+use report::errors::ErrorText;
+use report::file::{BackupRow, ChangeRow, Filter};
+use report::filter::{Period, ProjectFilter};
+use report::list::{ListFilter, ListOrder};
+use store::catalog::{CommitRow, Deed, SessionRow};
+use store::find::{Evidence, Hit, QUOTE, SNIPPET};
+use store::index::{By, Options, Rung};
 use store::query::{Filters, Place, Query, Role};
-use transcript::id::SessionId;
+use transcript::id::{AgentId, SessionId};
 use transcript::time::Time;
 
 use super::Refusal;
 use super::answer::{Item, Page, USUAL, cursor};
-use super::tool::{Errors, FileHistory, Recall, Search, Sessions};
-use crate::args::{command_of, reason};
-use crate::commands::recall::{TURNS, filters};
-use crate::commands::{self, errors as failed};
+use super::tool::{Errors, FileQuestion, Recall, Search, Sessions};
 use crate::quote::{minute, place, said, told};
 use crate::run::Run;
 use crate::terminal::format::counted;
 use crate::terminal::safe;
 use crate::wire;
-use ask::time_arg::TimeArg;
 
-/// So many things are looked for at once.
+/// How many results are looked for at once.
 const STEP: usize = 40;
-/// How much of a failed call and of its error is told, in columns.
-const INPUT: usize = 300;
+/// How much of a failed call and of its error is quoted.
+const MAX_INPUT_COLUMNS: usize = 300;
 /// How much is quoted of one evidence at least and at most.
 const BUDGET: std::ops::RangeInclusive<usize> = 200..=12_000;
 
-/// The JSON lines of a command.
-fn lines(run: &mut Run, words: Vec<String>) -> Result<Vec<Value>, Refusal> {
-    let all = ["recount".to_owned()].into_iter().chain(words);
-    let command = command_of(all).map_err(|error| Refusal(reason(&error)))?;
-    commands::run(&command, run)?;
-    read_lines(&run.out.take())
-}
-
-fn read_lines(bytes: &[u8]) -> Result<Vec<Value>, Refusal> {
-    let wrong = |error| Refusal(format!("The answer could not be read: {error}"));
-    let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-    lines.map(|line| serde_json::from_slice(line).map_err(wrong)).collect()
-}
-
-/// Flags with their values; those that were not given are left out.
-fn flags(flags: &[(&str, &Option<String>)]) -> Vec<String> {
-    let flag =
-        |(name, value): &(&str, &Option<String>)| Some(format!("--{name}={}", value.as_ref()?));
-    flags.iter().filter_map(flag).collect()
-}
-
-fn text<'v>(value: &'v Value, key: &str) -> &'v str {
-    value[key].as_str().unwrap_or_default()
-}
-
-/// Where a line of JSON is from. A subagent is named by its file.
-fn of(value: &Value, entry: Option<u64>) -> String {
-    let file = std::path::Path::new(text(value, "file")).file_stem();
-    let agent = file.and_then(|stem| stem.to_str()?.strip_prefix("agent-"));
-    let agent = value["agent"].as_str().or(value["agent_id"].as_str()).or(agent);
-    let session = value["session"].as_str().or(value["session_id"].as_str());
-    place(session.unwrap_or("unknown"), agent, entry)
-}
-
 /// The id of the running session, if it is known.
-fn own(run: &Run) -> Option<String> {
-    run.recount.asking.as_ref().map(|id| id.as_str().to_owned())
+fn own_id(run: &Run) -> Option<SessionId> {
+    run.recount.asking.clone()
 }
 
-fn is_own(value: &Value, own: &Option<String>) -> bool {
-    let session = value["session"].as_str().or(value["session_id"].as_str());
-    own.is_some() && session == own.as_deref()
+/// A time to the minute, with a space before it.
+fn minute_of(time: Option<Time>) -> String {
+    minute(wire::time(time).as_deref())
 }
 
 /// Each session once, before the first line that is from it.
 #[derive(Default)]
-struct Headings(Vec<String>);
+struct Headings(HashSet<String>);
 
 impl Headings {
-    fn of(&mut self, value: &Value, project: Option<&str>) -> Option<String> {
-        let session = value["session"].as_str().or(value["session_id"].as_str())?;
-        if self.0.iter().any(|known| known == session) {
-            return None;
+    fn next(&mut self, session: &str, title: Option<&str>, project: Option<&str>) -> Item {
+        if !self.0.insert(session.to_owned()) {
+            return Item::new();
         }
-        self.0.push(session.to_owned());
-        let title = value["title"].as_str().unwrap_or("no title");
         let project = project.map(|project| format!(" ({project})")).unwrap_or_default();
-        Some(said(&place(session, None, None), "session", &format!("{title}{project}")))
+        let title = title.unwrap_or("no title");
+        vec![said(&place(session, None, None), "session", &format!("{title}{project}"))]
     }
+
+    fn next_of_hit(&mut self, hit: &Hit) -> Item {
+        let SessionRow { id, title, project, .. } = &hit.session;
+        self.next(id.as_str(), title.as_deref(), project.as_deref())
+    }
+}
+
+/// Where an entry of the session of a hit is.
+fn place_in(hit: &Hit, entry: u32) -> String {
+    let agent = subagent_of_hit(hit);
+    place(hit.session.id.as_str(), agent.as_deref(), Some(entry.into()))
+}
+
+/// The project and the period of a question.
+fn scope(
+    run: &Run,
+    project: Option<&str>,
+    since: Option<&str>,
+    until: Option<&str>,
+) -> Result<(Option<ProjectFilter>, Period), Refusal> {
+    let (since, until) = (since.map(time).transpose()?, until.map(time).transpose()?);
+    let period = run.recount.period(since.as_ref(), until.as_ref());
+    Ok((run.recount.project(project)?, period))
 }
 
 /// Where something was said.
 pub fn search(asked: &Search, run: &mut Run) -> Result<Page, Refusal> {
     let from = cursor(asked.cursor.as_deref())?;
-    let mut words = vec!["search".into(), format!("--limit={}", STEP + 1)];
-    words.extend([format!("--offset={from}"), "--".into(), asked.query.clone()]);
-    let mut hits = lines(run, words)?;
-    let is_more = hits.len() > STEP;
-    hits.truncate(STEP);
+    let (text, by) = (asked.query.clone(), By::Both);
+    let query = SearchQuery { text, regex: None, by, limit: STEP, offset: from };
+    let answer = run.recount.search(&query)?;
     let mut headings = Headings::default();
-    let items = hits.iter().map(|hit| {
-        let place = of(hit, hit["entry"].as_u64());
-        let time = minute(hit["time"].as_str());
-        let what = format!("{}, {}", text(hit, "role"), text(hit, "place"));
-        let mut item: Item = headings.of(hit, hit["project"].as_str()).into_iter().collect();
-        item.push(said(&format!("{place}{time}"), &what, text(hit, "snippet")));
+    let items = answer.hits.iter().map(|hit| {
+        let place = format!("{}{}", place_in(hit, hit.entry), minute_of(hit.time));
+        let what = format!("{}, {}", hit.role.name(), hit.place.name());
+        let mut item = headings.next_of_hit(hit);
+        item.push(said(&place, &what, &hit.snippet.text));
         item
     });
-    Ok(Page::of(from, items, USUAL, is_more))
+    let mut page = Page::of(from, items, USUAL, answer.is_more);
+    if answer.rung != Rung::Words && !answer.hits.is_empty() {
+        let rung = answer.rung.name();
+        page.notes.push(format!("Nothing has these words as they are; found by {rung}"));
+    }
+    Ok(page)
 }
 
 /// The evidence for a question.
 pub fn recall(asked: &Recall, run: &mut Run) -> Result<Page, Refusal> {
     let from = cursor(asked.cursor.as_deref())?;
     let budget = asked.budget.unwrap_or(4_000).clamp(*BUDGET.start(), *BUDGET.end());
-    // What was given before had room for a whole quote each.
-    let mut words = vec!["recall".into(), format!("--budget={}", budget + from.min(100) * QUOTE)];
     let Recall { project, since, until, .. } = asked;
-    words.extend(flags(&[("project", project), ("since", since), ("until", until)]));
-    words.extend(["--".into(), asked.question.clone()]);
-    let all = lines(run, words)?;
-    let notes = run.talk.take();
-    let is_said = notes.iter().any(|note| note.starts_with("There is more"));
+    let (project, period) = scope(run, project.as_deref(), since.as_deref(), until.as_deref())?;
+    let query = RecallQuery {
+        question: asked.question.clone(),
+        project,
+        period,
+        // Evidence of earlier pages had room for a whole quote each.
+        max_chars: budget + from.min(100) * QUOTE,
+        by: By::Both,
+    };
+    let recalled = run.recount.recall(&query)?.recalled;
     let mut left = budget;
-    let fitting = all.iter().skip(from).take_while(|evidence| {
-        let quotes = evidence["quotes"].as_array().into_iter().flatten();
-        let length: usize = quotes.map(|quote| text(quote, "text").chars().count()).sum();
+    let fitting = recalled.evidence.iter().skip(from).take_while(|evidence| {
+        let length: usize =
+            evidence.quotes().iter().map(|quote| quote.text().chars().count()).sum();
         // The first is given whatever its length: else there would be no way past it.
         let fits = length <= left || left == budget;
         left = left.saturating_sub(length);
         fits
     });
-    let fitting: Vec<&Value> = fitting.collect();
-    let is_more = from + fitting.len() < all.len() || is_said && all.len() < TURNS;
+    let fitting: Vec<&Evidence> = fitting.collect();
+    let all = recalled.evidence.len();
+    let is_more = from + fitting.len() < all || recalled.is_more && all < MAX_TURNS;
     let mut headings = Headings::default();
     let items = fitting.iter().map(|evidence| quotes(evidence, &mut headings));
     let mut page = Page::of(from, items.collect::<Vec<_>>(), usize::MAX, is_more);
-    page.notes = notes;
+    if recalled.rung != Rung::Words && all > 0 {
+        let rung = recalled.rung.name();
+        page.notes.push(format!("Not all words were found as they are; found by {rung}"));
+    }
     Ok(page)
 }
 
-fn quotes(evidence: &Value, headings: &mut Headings) -> Item {
-    let mut item: Item = headings.of(evidence, evidence["project"].as_str()).into_iter().collect();
-    let time = minute(evidence["time"].as_str());
-    let own = of(evidence, evidence["entry"].as_u64());
-    for file in evidence["files"].as_array().into_iter().flatten() {
-        let since = match file["changed_since"].as_bool() {
-            Some(true) => "changed a file, which was changed again since",
-            _ => "changed a file, which was not changed since",
+fn quotes(evidence: &Evidence, headings: &mut Headings) -> Item {
+    let hit = &evidence.hit;
+    let mut item = headings.next_of_hit(hit);
+    let time = minute_of(hit.time);
+    for file in &evidence.files {
+        let since = match file.is_changed_since {
+            true => "changed a file, which was changed again since",
+            false => "changed a file, which was not changed since",
         };
-        item.push(said(&format!("{own}{time}"), since, text(file, "path")));
+        item.push(said(&format!("{}{time}", place_in(hit, hit.entry)), since, &file.path));
     }
-    for quote in evidence["quotes"].as_array().into_iter().flatten() {
-        let place = format!("{}{time}", of(evidence, quote["entry"].as_u64()));
-        let what = format!("{}, {}", text(quote, "role"), text(evidence, "place"));
-        item.extend(told(&place, &what, text(quote, "text")));
+    for quote in evidence.quotes() {
+        let place = format!("{}{time}", place_in(hit, quote.entry));
+        let what = format!("{}, {}", quote.role.name(), hit.place.name());
+        item.extend(told(&place, &what, quote.text()));
     }
     item
 }
@@ -163,120 +164,155 @@ fn quotes(evidence: &Value, headings: &mut Headings) -> Item {
 pub fn sessions(asked: &Sessions, run: &mut Run) -> Result<Page, Refusal> {
     let from = cursor(asked.cursor.as_deref())?;
     let Sessions { project, since, until, .. } = asked;
-    let mut words = vec!["list".into(), format!("--limit={}", from + STEP + 1)];
-    words.extend(flags(&[("project", project), ("since", since), ("until", until)]));
-    let all = lines(run, words)?;
-    // How many there are says nothing of a page.
-    run.talk.take();
-    let is_more = all.len() > from + STEP;
-    let own = own(run);
-    let items = all.iter().skip(from).take(STEP).map(|session| {
-        let number = |key: &str, one| counted(session[key].as_u64().unwrap_or(0) as usize, one);
+    let (project, period) = scope(run, project.as_deref(), since.as_deref(), until.as_deref())?;
+    let overview = run.recount.session_overview()?;
+    let filter = ListFilter { project, period, ..ListFilter::default() };
+    let list = overview.list(&filter, ListOrder::Time);
+    let is_more = list.rows.len() > from + STEP;
+    let own = own_id(run);
+    let items = list.rows.iter().skip(from).take(STEP).map(|row| {
+        let (item, facts) = (row.item, &row.item.facts);
+        let state = match own.as_ref() == Some(&item.id) {
+            true => "this session",
+            false => row.life.name(),
+        };
         let what = format!(
-            "{}, {}, {}, {}, {}",
-            if is_own(session, &own) { "this session" } else { text(session, "state") },
-            number("turns", "turn"),
-            number("all_errors", "failed call"),
-            number("files", "file"),
-            session["project"].as_str().unwrap_or("no project"),
+            "{state}, {}, {}, {}, {}",
+            counted(facts.turns, "turn"),
+            counted(row.errors, "failed call"),
+            counted(facts.files, "file"),
+            row.project.as_deref().unwrap_or("no project"),
         );
-        let place = format!("{}{}", of(session, None), minute(session["ended"].as_str()));
-        vec![said(&place, &what, session["title"].as_str().unwrap_or("no title"))]
+        let place = format!("{}{}", place(item.id.as_str(), None, None), minute_of(facts.last));
+        let title = item.title.as_ref().map_or("no title", |(title, _)| &**title);
+        vec![said(&place, &what, title)]
     });
     Ok(Page::of(from, items.collect::<Vec<_>>(), USUAL, is_more))
 }
 
-/// What failed, and what helped.
+/// The failed calls, with what helped.
 pub fn errors(asked: &Errors, run: &mut Run) -> Result<Page, Refusal> {
     let from = cursor(asked.cursor.as_deref())?;
-    let project = run.recount.project(asked.project.as_deref())?;
-    let since = asked.since.as_deref().map(time).transpose()?;
+    let (project, period) = scope(run, asked.project.as_deref(), asked.since.as_deref(), None)?;
     let words = asked.text.iter().flat_map(|text| text.split_whitespace());
     let query = ErrorsQuery {
         project,
-        period: run.recount.period(since.as_ref(), None),
+        period,
         tool: asked.tool.clone(),
         words: words.map(str::to_owned).collect(),
         fixes: true,
         ..ErrorsQuery::default()
     };
     let mut all = run.recount.failed_calls(&query)?;
-    let own = run.recount.asking.as_ref().map(SessionId::as_str);
+    let own = own_id(run);
+    let own = own.as_ref().map(SessionId::as_str);
     all.retain(|one| own.is_none() || one.session.as_deref() != own);
     all.sort_by_key(|one| std::cmp::Reverse(one.item.time));
     let is_more = all.len() > from + STEP;
-    for one in all.iter().skip(from).take(STEP) {
-        run.out.json(&failed::wire_error(one))?;
-    }
-    let shown = read_lines(&run.out.take())?;
-    Ok(Page::of(from, shown.iter().map(failure).collect::<Vec<_>>(), USUAL, is_more))
+    let shown = all.iter().skip(from).take(STEP);
+    Ok(Page::of(from, shown.map(failure).collect::<Vec<_>>(), USUAL, is_more))
 }
 
 fn time(text: &str) -> Result<TimeArg, Refusal> {
     text.parse().map_err(|error| Refusal(format!("`{text}` is no time: {error}")))
 }
 
-fn failure(error: &Value) -> Item {
-    let tool = error["tool"].as_str().unwrap_or("unknown tool");
-    let place = of(error, error["entry"].as_u64());
-    let first = format!("{place}{}", minute(error["time"].as_str()));
-    let short = |value: &Value| safe::fit(&safe::line(&value.to_string()), INPUT).into_owned();
-    let mut item = vec![said(&first, &format!("{tool} failed"), &short(&error["input"]))];
-    let message = match &error["error"] {
-        Value::String(text) => safe::fit(&safe::line(text), INPUT).into_owned(),
-        Value::Null => "no message".into(),
-        other => short(other),
+fn failure(call: &FailedCall) -> Item {
+    let FailedCall { session, agent, item, .. } = call;
+    let session = session.as_deref().unwrap_or("unknown");
+    let at = |entry: u32| place(session, agent.as_deref(), Some(entry.into()));
+    let (tool, own) = (item.tool.as_deref().unwrap_or("unknown tool"), at(item.number));
+    let short = |text: &str| safe::fit(&safe::line(text), MAX_INPUT_COLUMNS).into_owned();
+    let first = format!("{own}{}", minute_of(item.time));
+    let input = item.input.as_deref().unwrap_or("null");
+    let mut lines = vec![said(&first, &format!("{tool} failed"), &short(input))];
+    let message = match &item.error {
+        ErrorText::Text(text) => short(text),
+        ErrorText::Blocks(json) => short(json),
+        ErrorText::None => "no message".into(),
     };
-    item.push(said(&place, "error", &message));
-    if let Some(entry) = error["fix"]["entry"].as_u64() {
-        let what = format!("{tool} worked then ({})", text(&error["fix"], "sureness"));
-        item.push(said(&of(error, Some(entry)), &what, &short(&error["fix"]["input"])));
+    lines.push(said(&own, "error", &message));
+    if let Some(fix) = &item.fix {
+        let what = format!("{tool} worked then ({})", fix.sureness.name());
+        lines.push(said(&at(fix.number), &what, &short(&fix.input)));
     }
-    item
+    lines
 }
 
 /// What happened to a file.
-pub fn file_history(asked: &FileHistory, run: &mut Run) -> Result<Page, Refusal> {
+pub fn file_history(asked: &FileQuestion, run: &mut Run) -> Result<Page, Refusal> {
     let from = cursor(asked.cursor.as_deref())?;
-    let mut all = lines(run, vec!["file".into(), "--".into(), asked.path.clone()])?;
-    all.sort_by(|a, b| text(b, "time").cmp(text(a, "time")));
+    let history = FileHistory::read(&mut run.recount, &asked.path)?;
+    let logs = history.logs(&Filter::default());
     let mut headings = Headings::default();
-    let own = own(run);
-    let items = all.iter().skip(from).map(|row| {
-        let time = minute(row["time"].as_str());
-        let this = if is_own(row, &own) { ", this session" } else { "" };
-        let mut item: Item = headings.of(row, None).into_iter().collect();
-        item.push(match text(row, "type") {
-            "file_backup" => {
-                let what = format!("kept as version {} ({})", row["version"], text(row, "kept"));
-                said(&format!("{}{time}", of(row, None)), &what, text(row, "path"))
-            }
-            _ => {
-                let counts = match row["unknown"].as_bool() {
-                    Some(true) => "changed, size unknown".into(),
-                    _ => format!("+{} -{}", row["added"], row["removed"]),
-                };
-                let what = format!("{} {counts}, {}{this}", text(row, "tool"), text(row, "state"));
-                let place = format!("{}{time}", of(row, row["entry"].as_u64()));
-                said(&place, &what, text(row, "path"))
-            }
-        });
+    let own = own_id(run);
+    let changes = logs.iter().flat_map(|log| &log.changes).map(FileRecord::Change);
+    let backups = logs.iter().flat_map(|log| &log.backups).map(FileRecord::Backup);
+    let mut all: Vec<FileRecord<'_>> = changes.chain(backups).collect();
+    all.sort_by_key(|record| std::cmp::Reverse(record.time()));
+    let items = all.iter().skip(from).map(|record| {
+        let session = record.session();
+        let mut item = headings.next(session.as_str(), history.title(session), None);
+        item.push(record.line(own.as_ref() == Some(session)));
         item
     });
     Ok(Page::of(from, items.collect::<Vec<_>>(), USUAL, false))
 }
 
+/// Something that is recorded of a file.
+enum FileRecord<'a> {
+    Change(&'a ChangeRow),
+    Backup(&'a BackupRow),
+}
+
+impl FileRecord<'_> {
+    fn time(&self) -> Option<Time> {
+        match self {
+            Self::Change(row) => row.event.time,
+            Self::Backup(row) => row.time,
+        }
+    }
+
+    fn session(&self) -> &SessionId {
+        match self {
+            Self::Change(row) => &row.session,
+            Self::Backup(row) => &row.session,
+        }
+    }
+
+    fn line(&self, is_own: bool) -> String {
+        let time = minute_of(self.time());
+        let session = self.session().as_str();
+        match self {
+            Self::Backup(row) => {
+                let version = row.version.map_or_else(|| "null".into(), |v| v.to_string());
+                let what = format!("kept as version {version} ({})", row.kept.word());
+                said(&format!("{}{time}", place(session, None, None)), &what, &row.path)
+            }
+            Self::Change(ChangeRow { event, agent, .. }) => {
+                let counts = match event.unknown {
+                    true => "changed, size unknown".into(),
+                    false => format!("+{} -{}", event.added, event.removed),
+                };
+                let this = if is_own { ", this session" } else { "" };
+                let what = format!("{} {counts}, {}{this}", event.tool, event.state.name());
+                let agent = agent.as_ref().map(AgentId::as_str);
+                let place = place(session, agent, Some(event.number.into()));
+                said(&format!("{place}{time}"), &what, &event.path)
+            }
+        }
+    }
+}
+
 /// What was asked and committed.
 pub fn timeline(asked: &Sessions, run: &mut Run) -> Result<Page, Refusal> {
     let from = cursor(asked.cursor.as_deref())?;
-    let since = asked.since.as_deref().map(time).transpose()?;
-    let until = asked.until.as_deref().map(time).transpose()?;
-    let period = run.recount.period(since.as_ref(), until.as_ref());
-    let project = run.recount.project(asked.project.as_deref())?;
+    let Sessions { project, since, until, .. } = asked;
+    let (project, period) = scope(run, project.as_deref(), since.as_deref(), until.as_deref())?;
     // What a subagent is asked, nobody asked.
     let place = vec![Place::Active, Place::Compacted, Place::Abandoned];
     let role = vec![Role::Prompt];
-    let only = Filters { role, place, ..filters(project.as_ref(), period) };
+    let only = Filters { role, place, ..query_filters(project.as_ref(), period) };
     let mut query = Query { only, ..Query::default() };
     run.recount.exclude_asking(&mut query);
     let options = Options { limit: from + STEP + 1, ..Options::default() };
@@ -303,14 +339,14 @@ pub fn timeline(asked: &Sessions, run: &mut Run) -> Result<Page, Refusal> {
 
 fn prompt(hit: &Hit) -> Item {
     let place = place(hit.session.id.as_str(), None, Some(hit.entry.into()));
-    let time = minute(wire::time(hit.time).as_deref());
+    let time = minute_of(hit.time);
     vec![said(&format!("{place}{time}"), "prompt", &hit.snippet.text)]
 }
 
 fn commit(deed: &Deed<CommitRow>) -> Item {
     let commit = &deed.what;
     let place = place(deed.session.as_str(), None, Some(commit.entry.into()));
-    let time = minute(wire::time(commit.time).as_deref());
+    let time = minute_of(commit.time);
     let subject = commit.subject.as_deref().unwrap_or_default();
     vec![said(&format!("{place}{time}"), "commit", &format!("{} {subject}", commit.hash))]
 }

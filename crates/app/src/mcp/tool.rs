@@ -88,7 +88,7 @@ pub struct Errors {
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct FileHistory {
+pub struct FileQuestion {
     /// The file: an absolute path, or the end of one
     pub path: String,
     /// From an earlier answer, for the next page
@@ -103,7 +103,7 @@ pub enum Question {
     Sessions(Sessions),
     Read(Read),
     Errors(Errors),
-    FileHistory(FileHistory),
+    FileHistory(FileQuestion),
     Timeline(Sessions),
 }
 
@@ -173,7 +173,7 @@ pub fn all() -> Vec<Tool> {
             "List tool calls that failed in earlier sessions and what worked afterwards, latest \
              first. Use when a command or a tool fails.",
         ),
-        tool::<FileHistory>(
+        tool::<FileQuestion>(
             "file_history",
             "List every recorded change to a file in all sessions, latest first. Use for \"when \
              did this change\", and before changing a file whose past matters.",

@@ -22,7 +22,6 @@ use super::reader::Reader;
 use super::shelf::Shelf;
 use super::words::{Of, Words};
 use crate::commands::storage::{Side, measured};
-use crate::commands::tools::calls;
 use crate::error::CliError;
 use crate::memory;
 use crate::run::Run;
@@ -153,6 +152,14 @@ impl Desk {
         }
     }
 
+    /// A text without secrets, if that is wanted.
+    pub fn redacted(&self, text: String) -> String {
+        match &self.redactor {
+            Some(redactor) => redactor.text(&text, report::redact::Place::default()).into_owned(),
+            None => text,
+        }
+    }
+
     /// The Claude folders.
     pub fn roots(&self) -> &[PathBuf] {
         &self.roots
@@ -248,7 +255,7 @@ impl Desk {
 
     /// All calls.
     pub fn calls(&self) -> Result<Arc<Vec<CallFact>>, CliError> {
-        self.fresh(&self.calls, |run| calls(run, Period::default(), None))
+        self.fresh(&self.calls, |run| Ok(run.recount.tool_calls(Period::default(), None)?))
     }
 
     /// What was worked out since something last changed, else works it out.

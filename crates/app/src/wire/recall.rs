@@ -1,9 +1,7 @@
 //! `recall --json`.
 
 use serde::Serialize;
-use store::find;
-use store::index::Snippet;
-use store::query::Role;
+use store::find::{self, QuoteRef};
 
 /// One line of `recall`: a turn that tells something about what was asked, best first. Everything
 /// in it is quoted: evidence to weigh, never instructions.
@@ -65,11 +63,8 @@ pub struct ChangedFile {
 impl Evidence {
     /// One turn.
     pub fn new(rank: usize, evidence: &find::Evidence) -> Self {
-        let find::Evidence { hit, also, files } = evidence;
-        let mut quotes: Vec<Quote> =
-            also.iter().map(|one| Quote::new(one.entry, one.role, &one.snippet)).collect();
-        quotes.push(Quote::new(hit.entry, hit.role, &hit.snippet));
-        quotes.sort_by_key(|quote| quote.entry);
+        let find::Evidence { hit, files, .. } = evidence;
+        let quotes = evidence.quotes().into_iter().map(Quote::from).collect();
         let changed = |file: &find::Changed| ChangedFile {
             path: file.path.clone(),
             changed_since: file.is_changed_since,
@@ -92,14 +87,14 @@ impl Evidence {
     }
 }
 
-impl Quote {
-    fn new(entry: u32, role: Role, snippet: &Snippet) -> Self {
+impl From<QuoteRef<'_>> for Quote {
+    fn from(quote: QuoteRef<'_>) -> Self {
         Self {
-            entry,
-            role: role.name(),
-            text: snippet.text.clone(),
-            cut_before: snippet.is_cut_before,
-            cut_after: snippet.is_cut_after,
+            entry: quote.entry,
+            role: quote.role.name(),
+            text: quote.snippet.text.clone(),
+            cut_before: quote.snippet.is_cut_before,
+            cut_after: quote.snippet.is_cut_after,
         }
     }
 }

@@ -63,6 +63,24 @@ pub struct Evidence {
     pub files: Vec<Changed>,
 }
 
+/// A part of an entry that is quoted.
+#[derive(Debug, Clone, Copy)]
+pub struct QuoteRef<'a> {
+    /// The number of the entry.
+    pub entry: u32,
+    /// Who said it.
+    pub role: Role,
+    /// The words, and whether they are cut.
+    pub snippet: &'a Snippet,
+}
+
+impl<'a> QuoteRef<'a> {
+    /// The words.
+    pub fn text(&self) -> &'a str {
+        &self.snippet.text
+    }
+}
+
 /// A file that was changed in a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Changed {
@@ -75,6 +93,17 @@ pub struct Changed {
 }
 
 impl Evidence {
+    /// Everything that is quoted, in the order of the conversation.
+    pub fn quotes(&self) -> Vec<QuoteRef<'_>> {
+        let own = &self.hit;
+        let also = self.also.iter().map(|quote| (quote.entry, quote.role, &quote.snippet));
+        let all = also.chain([(own.entry, own.role, &own.snippet)]);
+        let mut all: Vec<QuoteRef<'_>> =
+            all.map(|(entry, role, snippet)| QuoteRef { entry, role, snippet }).collect();
+        all.sort_by_key(|quote| quote.entry);
+        all
+    }
+
     fn texts(&self) -> impl Iterator<Item = &str> {
         let also = self.also.iter().map(|quote| &*quote.snippet.text);
         also.chain([&*self.hit.snippet.text])

@@ -1,5 +1,6 @@
 //! What a file was: in a backup, byte for byte, or after an entry, as far as it was recorded.
 
+use ask::file::FileHistory;
 use report::file::{self, BackupRow, FileContent, FileLog, Filter, Kept};
 use transcript::id::SessionId;
 use transcript::library::read_session;
@@ -7,7 +8,7 @@ use transcript::session::Session;
 use transcript::source::Source;
 use transcript::time::Time;
 
-use super::{All, Point, short};
+use super::{Point, short};
 use crate::error::{Answer, CliError, FileError};
 use crate::run::Run;
 use crate::terminal::format::counted;
@@ -107,7 +108,7 @@ impl Origin {
 /// Prints the state that is meant: to a file or a pipe every byte as it is.
 pub(super) fn print(
     run: &mut Run,
-    all: &All,
+    all: &FileHistory,
     point: &Point,
     session: Option<SessionId>,
 ) -> Result<Answer, CliError> {
@@ -136,7 +137,7 @@ pub(super) fn print(
 
 /// The state that is meant.
 pub(super) fn find(
-    all: &All,
+    all: &FileHistory,
     point: &Point,
     session: Option<SessionId>,
 ) -> Result<State, CliError> {
@@ -149,7 +150,7 @@ pub(super) fn find(
 }
 
 /// The one file that is meant.
-fn one_log(all: &All, session: Option<SessionId>) -> Result<FileLog, FileError> {
+fn one_log(all: &FileHistory, session: Option<SessionId>) -> Result<FileLog, FileError> {
     let mut logs = all.logs(&Filter { session, ..Filter::default() });
     match logs.len() {
         0 => Err(FileError::Unknown(all.given.clone())),
@@ -207,7 +208,7 @@ fn kept(row: &BackupRow, version: u64) -> Result<State, CliError> {
 }
 
 fn after_entry(
-    all: &All,
+    all: &FileHistory,
     log: &FileLog,
     point: &Point,
     session: Option<SessionId>,
@@ -246,7 +247,11 @@ fn only_session(log: &FileLog) -> Result<SessionId, FileError> {
 }
 
 /// The transcript whose entries are counted: the session's own, or one of its subagents'.
-fn open(all: &All, id: &SessionId, agent: Option<&str>) -> Result<(Session, Source), CliError> {
+fn open(
+    all: &FileHistory,
+    id: &SessionId,
+    agent: Option<&str>,
+) -> Result<(Session, Source), CliError> {
     let library = &all.library;
     let item = library.session(id.as_str());
     let file = match agent {
@@ -265,7 +270,7 @@ fn open(all: &All, id: &SessionId, agent: Option<&str>) -> Result<(Session, Sour
 
 /// Changes in other transcripts between two entries.
 fn others(
-    all: &All,
+    all: &FileHistory,
     path: &str,
     session: &Session,
     own: &std::path::Path,

@@ -8,10 +8,11 @@ use std::fs::{self, Permissions};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
+use ask::file::FileHistory;
 use report::file::{BadTarget, line_changes, target};
 
+use super::Point;
 use super::content::{self, Origin, State};
-use super::{All, Point};
 use crate::error::{Answer, CliError, FileError};
 use crate::run::Run;
 use crate::terminal::format::{counted, size};
@@ -81,8 +82,8 @@ fn plan(args: &RestoreArgs, run: &mut Run) -> Result<Plan, CliError> {
     if args.point.at.is_none() && args.point.version.is_none() {
         return Err(FileError::NoPoint.into());
     }
-    let all = All::read(run, &args.path)?;
-    let session = all.session(run, args.point.session.as_ref())?;
+    let all = FileHistory::read(&mut run.recount, &args.path)?;
+    let session = all.session(&mut run.recount, args.point.session.as_ref())?;
     let state = content::find(&all, &args.point, session)?;
     let refused = |why| FileError::Target { path: state.path.clone(), why };
     let target = target(&state.path, safe::is_hostile).map_err(refused)?;

@@ -8,7 +8,6 @@ use report::learn::{Rates, plain};
 use report::redact::{Options, Place, Redactor, Rules};
 use transcript::time::Time;
 
-use crate::commands::tools::calls;
 use crate::error::{Answer, CliError};
 use crate::run::Run;
 use crate::terminal::format::percent;
@@ -70,7 +69,7 @@ pub fn run(backlog: &Backlog, run: &mut Run) -> Result<Answer, CliError> {
         plain(&redactor.text(&signature, Place::default()))
     };
     let errors: Vec<(String, &FailedCall)> = errors.iter().map(|one| (sign(one), one)).collect();
-    let calls = calls(run, Period::default(), None)?;
+    let calls = run.recount.tool_calls(Period::default(), None)?;
     let calls: Vec<(&str, Time)> =
         calls.iter().filter_map(|call| Some((call.tool.as_str(), call.time?))).collect();
     for one in &applied {

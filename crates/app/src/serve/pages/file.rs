@@ -1,5 +1,6 @@
 //! One file through all sessions: its changes, with their lines, and its backups.
 
+use ask::file::{ChangeSources, FileHistory};
 use report::export::cover::Cover;
 use report::file::{BackupRow, ChangeRow, FileLog, Filter, Kept};
 use report::format::{count, size};
@@ -8,7 +9,7 @@ use report::page::{Place, code, diff, language_of};
 use serde::Deserialize;
 
 use super::{Column, LEFT, LESS, NUMBER, Reply, session_url, table};
-use crate::commands::file::{All, Sources};
+use crate::commands::file::content_after;
 use crate::commands::short;
 use crate::serve::desk::Desk;
 use crate::terminal::format::Clock;
@@ -38,15 +39,15 @@ pub fn page(desk: &Desk, asked: &Asked) -> Reply {
         return Ok(choice().into());
     }
     let mut run = desk.run();
-    let all = All::read(&mut run, path)?;
+    let all = FileHistory::read(&mut run.recount, path)?;
     if let Some(entry) = asked.at {
         let of = (asked.session.as_str(), asked.agent.as_deref());
-        let (path, bytes, words) = all.after(&mut run, of, entry)?;
+        let (path, bytes, words) = content_after(&all, &mut run, of, entry)?;
         return Ok(after(desk, &path, &bytes, (&words, of, entry)).into());
     }
     let logs = all.logs(&Filter::default());
     let clock = run.recount.clock.clone();
-    let (mut sources, mut cover) = (Sources::default(), desk.cover());
+    let (mut sources, mut cover) = (ChangeSources::default(), desk.cover());
     let html = super::page(Place::Elsewhere, path, "", |html| {
         if logs.is_empty() {
             html.words("h1", "", path);
@@ -89,7 +90,7 @@ fn after(
 }
 
 /// Where lines come from, and what takes their secrets out.
-type From<'a, 'c> = (&'a mut Sources, &'a mut Cover<'c>);
+type From<'a, 'c> = (&'a mut ChangeSources, &'a mut Cover<'c>);
 
 /// Nothing is named yet.
 fn choice() -> Html {
@@ -103,7 +104,7 @@ fn choice() -> Html {
     })
 }
 
-fn one(html: &mut Html, clock: &Clock, all: &All, log: &FileLog, from: From<'_, '_>) {
+fn one(html: &mut Html, clock: &Clock, all: &FileHistory, log: &FileLog, from: From<'_, '_>) {
     let (sources, cover) = from;
     html.words("h1", "", &log.path);
     for row in log.changes.iter().rev().take(SHOWN) {
@@ -119,7 +120,7 @@ fn one(html: &mut Html, clock: &Clock, all: &All, log: &FileLog, from: From<'_, 
     }
 }
 
-fn change(html: &mut Html, clock: &Clock, all: &All, row: &ChangeRow, from: From<'_, '_>) {
+fn change(html: &mut Html, clock: &Clock, all: &FileHistory, row: &ChangeRow, from: From<'_, '_>) {
     let (sources, cover) = from;
     let event = &row.event;
     html.tag("details").class("row").attr("data-kind", "edit").flag("open", true).with(|html| {
@@ -165,7 +166,7 @@ fn change(html: &mut Html, clock: &Clock, all: &All, row: &ChangeRow, from: From
     });
 }
 
-fn backups(html: &mut Html, clock: &Clock, all: &All, rows: &[BackupRow]) {
+fn backups(html: &mut Html, clock: &Clock, all: &FileHistory, rows: &[BackupRow]) {
     const COLUMNS: [Column; 5] = [
         Column("Time", LEFT),
         Column("Session", LEFT),

@@ -2,17 +2,18 @@
 
 use std::borrow::Cow;
 
+use ask::HistoryError;
+use ask::search::{SearchAnswer, SearchQuery, subagent_of_hit};
 use report::format::{Clock, last_part};
 use report::html::{Html, Url};
 use report::page::Place;
 use serde::Deserialize;
-use store::find::{Hit, Hits, SNIPPET};
-use store::index::{Options, Rung};
-use store::query::{Place as Stands, Query};
+use store::find::Hit;
+use store::index::{By, Rung};
+use store::query::Place as Stands;
 
 use super::{Refusal, Reply, pager, session_url};
-use crate::commands::search::{agent_of, date};
-use crate::error::{CliError, StoreError, words};
+use crate::error::{StoreError, words};
 use crate::serve::desk::Desk;
 
 /// Hits on one page.
@@ -31,7 +32,7 @@ pub fn page(desk: &Desk, asked: &Asked) -> Reply {
     let clock = desk.run().recount.clock;
     let found = match asked.q.trim() {
         "" => None,
-        text => Some(find(desk, text, asked.offset, &clock)?),
+        text => Some(find(desk, text, asked.offset)?),
     };
     let html = super::page(Place::Search, "Search", &asked.q, |html| {
         html.words("h1", "", "Search");
@@ -45,27 +46,21 @@ pub fn page(desk: &Desk, asked: &Asked) -> Reply {
 }
 
 /// What was found, or what is wrong with the question.
-fn find(
-    desk: &Desk,
-    text: &str,
-    offset: usize,
-    clock: &Clock,
-) -> Result<Result<Hits, String>, Refusal> {
-    let dates = |text: &str| date(text, clock);
-    let query = match Query::parse(text, &dates) {
-        Ok(query) => query,
-        Err(error) => {
-            let error = CliError::Store(StoreError::Query(text.to_owned(), error));
-            let (what, hint) = words(&error);
-            return Ok(Err(format!("{what}. {}", hint.unwrap_or_default())));
-        }
-    };
-    let failed = |error| Refusal::from(CliError::from(error));
-    let Some(finder) = desk.run().recount.finder()? else {
+fn find(desk: &Desk, text: &str, offset: usize) -> Result<Result<SearchAnswer, String>, Refusal> {
+    let mut recount = desk.run().recount;
+    // The server brings the store up to date whenever something changes.
+    recount.updates_store = false;
+    if recount.finder()?.is_none() {
         return Ok(Err("Nothing can be searched yet: the store is being made".into()));
-    };
-    let options = Options { limit: SHOWN, offset, ..Options::default() };
-    Ok(Ok(finder.search(&query, options, SNIPPET).map_err(failed)?))
+    }
+    let query = SearchQuery { text: text.into(), regex: None, by: By::Both, limit: SHOWN, offset };
+    match recount.search(&query) {
+        Err(HistoryError::Store(error @ StoreError::Query(..))) => {
+            let (what, hint) = words(&error.into());
+            Ok(Err(format!("{what}. {}", hint.unwrap_or_default())))
+        }
+        answer => Ok(Ok(answer?)),
+    }
 }
 
 fn help(html: &mut Html) {
@@ -88,7 +83,7 @@ fn help(html: &mut Html) {
     });
 }
 
-fn results(html: &mut Html, clock: &Clock, found: &Hits, asked: &Asked) {
+fn results(html: &mut Html, clock: &Clock, found: &SearchAnswer, asked: &Asked) {
     if found.hits.is_empty() {
         return html.words("p", "", "Nothing found");
     }
@@ -136,7 +131,7 @@ fn heading(html: &mut Html, clock: &Clock, hit: &Hit) {
 
 fn one(html: &mut Html, clock: &Clock, hit: &Hit) {
     html.within("p", "hit", |html| {
-        let agent = agent_of(hit);
+        let agent = subagent_of_hit(hit);
         let id = hit.session.id.as_str();
         let words = format!("{} #{}", hit.role.name(), hit.entry);
         match hit.is_ghost() {
