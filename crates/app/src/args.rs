@@ -38,7 +38,8 @@ Examples:
   recount history --ghosts      sessions whose transcripts are gone
   recount --demo list           any command on a built-in sample
 
-Exit codes: 0 found, 1 nothing found, 2 error or files that could not be read; `wait` has more."
+Exit codes: 0 found, 1 nothing found, 2 error or files that could not be read, 6 answered from a
+store that is not up to date (`--wait` prevents that); `wait` has more."
 )]
 pub struct Args {
     #[command(flatten)]
@@ -144,6 +145,21 @@ impl Scope {
     /// The projects.
     pub fn project(&self, run: &Run) -> Result<Option<ProjectFilter>, CliError> {
         Ok(run.recount.project(self.project.as_deref())?)
+    }
+}
+
+/// Whether to wait for a sync, for commands that ask the index.
+#[derive(Debug, clap::Args)]
+pub struct SyncWait {
+    /// Wait until the store is up to date, however long that takes
+    #[arg(long)]
+    wait: bool,
+}
+
+impl SyncWait {
+    /// Tells the history whether to wait.
+    pub fn apply(&self, run: &mut Run) {
+        run.recount.waits_for_sync = self.wait;
     }
 }
 

@@ -1,8 +1,8 @@
 //! The only place where errors become messages and exit codes.
 //!
 //! A message says what happened and where, the hint what to do. Exit 0: found. 1: nothing found.
-//! 2: an error, or files that could not be read while the rest was. 3 to 5: `wait` alone. A closed pipe is success:
-//! whoever closed it has what it wanted.
+//! 2: an error, or files that could not be read while the rest was. 3 to 5: `wait` alone. 6:
+//! the store was not up to date. A closed pipe is success: whoever closed it has what it wanted.
 
 mod clean;
 mod config;
@@ -55,6 +55,8 @@ pub enum Answer {
     Found,
     /// Nothing, and that is the answer.
     Nothing,
+    /// Something or nothing, by a store that was not up to date.
+    Stale,
     /// A session waits for a person.
     Waits,
     /// A session was cut off before it answered.
@@ -251,6 +253,7 @@ impl Talk {
             Ok(Answer::Waits) => ExitCode::from(3),
             Ok(Answer::CutOff) => ExitCode::from(4),
             Ok(Answer::TooLong) => ExitCode::from(5),
+            Ok(Answer::Stale) => ExitCode::from(6),
         }
     }
 

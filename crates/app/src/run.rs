@@ -1,5 +1,6 @@
 //! What every command is given: the history it asks, and where it prints.
 
+use std::io;
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
 use std::time::Instant;
@@ -20,6 +21,7 @@ use crate::error::{Answer, CliError, Talk};
 use crate::terminal::format::{counted, size};
 use crate::terminal::output::Output;
 use crate::terminal::progress::{Progress, TerminalProgress};
+use crate::wire::freshness::FreshnessLine;
 
 /// One run of the program.
 pub struct Run {
@@ -31,6 +33,8 @@ pub struct Run {
     pub talk: Talk,
     /// Whether to print JSON lines.
     pub json: bool,
+    /// Whether JSON lines have a `type`; rows of SQL do not.
+    pub json_has_types: bool,
     /// Whether to remove secrets from answers.
     pub redact: bool,
     /// The settings, with where each comes from.
@@ -89,6 +93,7 @@ impl Run {
             out: Output::new(color, !global.no_pager, global.redact),
             talk: Talk::new(color, global.quiet),
             json: global.json,
+            json_has_types: true,
             redact: global.redact,
             config: Config::default(),
             quiet: global.quiet,
@@ -145,6 +150,16 @@ impl Run {
     /// A bar for reading these files.
     pub fn progress(&self, files: &[&Found]) -> Progress {
         Progress::new(self.quiet, files.len(), files.iter().map(|found| found.size).sum())
+    }
+
+    /// Writes a last JSON line if the store was not up to date when it answered, and says whether
+    /// that is so.
+    pub fn write_freshness(&mut self) -> io::Result<bool> {
+        let line = FreshnessLine::new(&self.recount.observed.freshness);
+        if let Some(line) = line.as_ref().filter(|_| self.json && self.json_has_types) {
+            self.out.json(line)?;
+        }
+        Ok(line.is_some())
     }
 
     /// Turns what happened while the question was answered into notes and warnings.
@@ -220,6 +235,15 @@ impl Run {
 
     /// Ends the output, prints notes and warnings, and gives the exit code.
     pub fn finish(mut self, result: Result<Answer, CliError>) -> ExitCode {
+        let result = result.and_then(|answer| {
+            if !self.write_freshness()? {
+                return Ok(answer);
+            }
+            if answer == Answer::Nothing {
+                self.talk.note("Nothing found".into());
+            }
+            Ok(Answer::Stale)
+        });
         // Also after an error: a pager that is open has to be left before anything is printed.
         let finished = self.out.finish();
         let result = result.and_then(|answer| Ok(finished.map(|()| answer)?));

@@ -19,6 +19,7 @@ pub mod errors;
 pub mod export;
 pub mod file;
 pub mod find;
+pub mod freshness;
 pub mod history;
 pub mod install;
 #[cfg(feature = "lake")]

@@ -8,6 +8,7 @@ use transcript::id::SessionId;
 use transcript::time::Time;
 
 use super::short;
+use crate::args::SyncWait;
 use crate::error::{Answer, CliError};
 use crate::run::Run;
 use crate::terminal::format::{count, counted};
@@ -35,6 +36,9 @@ pub struct FindArgs {
     /// At most so many
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
+
+    #[command(flatten)]
+    sync_wait: SyncWait,
 }
 
 #[derive(Debug, clap::Args)]
@@ -81,6 +85,7 @@ struct Found {
 
 /// Prints the sessions.
 pub fn run(args: &FindArgs, run: &mut Run) -> Result<Answer, CliError> {
+    args.sync_wait.apply(run);
     run.recount.filled_store()?;
     run.recount.current_store()?;
     let stored = run.recount.stored()?;

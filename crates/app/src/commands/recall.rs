@@ -7,7 +7,7 @@ use store::query::{Place, Role};
 
 use super::search::{self, Semantic};
 use super::short;
-use crate::args::Scope;
+use crate::args::{Scope, SyncWait};
 use crate::error::{Answer, CliError};
 use crate::quote;
 use crate::run::Run;
@@ -50,10 +50,14 @@ pub struct RecallArgs {
 
     #[command(flatten)]
     scope: Scope,
+
+    #[command(flatten)]
+    sync_wait: SyncWait,
 }
 
 /// Prints what is known about a question.
 pub fn run(args: &RecallArgs, run: &mut Run) -> Result<Answer, CliError> {
+    args.sync_wait.apply(run);
     let query = RecallQuery {
         question: args.question.join(" "),
         project: args.scope.project(run)?,

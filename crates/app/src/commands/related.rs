@@ -6,6 +6,7 @@ use store::find::Alike;
 use transcript::id::SessionId;
 
 use super::short;
+use crate::args::SyncWait;
 use crate::error::{Answer, CliError};
 use crate::run::Run;
 use crate::terminal::format::{count, counted};
@@ -35,10 +36,14 @@ pub struct RelatedArgs {
     /// At most so many
     #[arg(long, value_name = "N", default_value_t = 10)]
     limit: usize,
+
+    #[command(flatten)]
+    sync_wait: SyncWait,
 }
 
 /// Prints the sessions like the one that was named.
 pub fn run(args: &RelatedArgs, run: &mut Run) -> Result<Answer, CliError> {
+    args.sync_wait.apply(run);
     run.recount.filled_store()?;
     run.recount.current_store()?;
     let stored = run.recount.stored()?;

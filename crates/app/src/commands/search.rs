@@ -8,6 +8,7 @@ use store::index::{By, Explain, Rung};
 use store::query::Place;
 
 use super::short;
+use crate::args::SyncWait;
 use crate::error::{Answer, CliError};
 use crate::run::Run;
 use crate::terminal::format::{count, counted};
@@ -65,6 +66,9 @@ pub struct SearchArgs {
     /// Whether to look for what is meant, beside the words
     #[arg(long, value_name = "WHEN", default_value = "auto", conflicts_with = "regex")]
     semantic: Semantic,
+
+    #[command(flatten)]
+    sync_wait: SyncWait,
 }
 
 /// Whether what is meant counts beside the words that were used.
@@ -102,6 +106,7 @@ pub fn say_semantic(run: &mut Run, semantic: Semantic, is_known: bool) {
 
 /// Prints what the query finds.
 pub fn run(args: &SearchArgs, run: &mut Run) -> Result<Answer, CliError> {
+    args.sync_wait.apply(run);
     let query = SearchQuery {
         text: args.query.join(" "),
         regex: args.regex.clone(),

@@ -9,6 +9,7 @@ use store::table::ask::Field;
 use store::table::schema::{self, TABLES};
 use transcript::layout::Problem;
 
+use crate::args::SyncWait;
 use crate::error::{Answer, CliError, StoreError};
 use crate::run::Run;
 use crate::terminal::progress::Waiting;
@@ -48,10 +49,14 @@ pub struct SqlArgs {
     /// Give up after so many seconds; 0 for never
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     timeout: u64,
+
+    #[command(flatten)]
+    sync_wait: SyncWait,
 }
 
 /// Prints the answer.
 pub fn run(args: &SqlArgs, run: &mut Run) -> Result<Answer, CliError> {
+    args.sync_wait.apply(run);
     if let Some(name) = &args.tables {
         return list(run, name);
     }
@@ -59,6 +64,7 @@ pub fn run(args: &SqlArgs, run: &mut Run) -> Result<Answer, CliError> {
         Some("-") | None => stdin()?,
         Some(sql) => sql.to_owned(),
     };
+    run.json_has_types = false;
     let mut tables = run.recount.tables()?;
     let timeout = (args.timeout > 0).then(|| Duration::from_secs(args.timeout));
     let form = match (run.json, args.csv) {

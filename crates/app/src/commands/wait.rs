@@ -207,7 +207,7 @@ fn tell(run: &mut Run, id: &SessionId, answer: Answer) -> Result<Answer, CliErro
         Answer::Waits => ("waiting", "waits for you"),
         Answer::CutOff => ("cut_off", "was cut off before it answered"),
         Answer::TooLong => ("working", "still works"),
-        Answer::Nothing => ("none", "has no transcript"),
+        Answer::Nothing | Answer::Stale => ("none", "has no transcript"),
     };
     match run.json {
         true => run.out.json(&Waited { session: id.as_str(), state })?,

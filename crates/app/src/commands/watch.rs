@@ -25,6 +25,7 @@ use crate::terminal::format::Clock;
 use crate::terminal::safe;
 use crate::terminal::style::{self, paint};
 use crate::wire;
+use ask::Freshness;
 use ask::process::{is_running, read_registry};
 
 /// Show what happens in running sessions, as it happens, and keep the store up to date.
@@ -61,6 +62,8 @@ pub fn run(args: &WatchArgs, run: &mut Run) -> Result<Answer, CliError> {
     let live = Live::new(roots.clone());
     let mut follower = Follower::new(run, roots.clone());
     run.recount.current_store()?;
+    // Transcripts themselves are watched, so nothing is missed.
+    run.recount.observed.freshness = Freshness::Current;
     let mut running = Running::default();
     running.look(&roots);
     if !run.is_quiet() {

@@ -11,6 +11,7 @@ use super::desk::Desk;
 use super::{Held, apart};
 use crate::args::{command_of, reason};
 use crate::commands;
+use crate::error::CliError;
 
 /// What can be asked: the words of the command, and whether a name follows.
 const QUESTIONS: &[(&str, Follows)] = &[
@@ -123,6 +124,7 @@ fn ask(desk: &Desk, line: &[String]) -> Reply {
     let _alone = desk.alone();
     let mut run = desk.run();
     commands::run(&command, &mut run)?;
+    run.write_freshness().map_err(CliError::from)?;
     Ok(Body::Lines(run.out.take()))
 }
 
