@@ -13,7 +13,6 @@ use lake::verify::{Verdict, verify};
 use store::table::schema::{TABLES, VERSION};
 use transcript::time::Time;
 
-use super::sync::now;
 use crate::error::{Answer, CliError, LakeError};
 use crate::run::Run;
 use crate::terminal::format::{count, counted, size};
@@ -256,7 +255,8 @@ fn show_verdict(verdict: &Verdict, run: &mut Run) -> Result<(), CliError> {
 fn compact(args: &CompactArgs, run: &mut Run) -> Result<Answer, CliError> {
     let place = open(&args.url, Intent::Read)?;
     manifests(&args.url, &place, run)?;
-    let left = Leftovers::find(&place, &SCHEMA, now(run).0).map_err(LakeError::Lake)?;
+    let left =
+        Leftovers::find(&place, &SCHEMA, run.recount.clock.time().0).map_err(LakeError::Lake)?;
     if !args.dry_run {
         left.remove(&place).map_err(LakeError::Lake)?;
     }

@@ -14,7 +14,6 @@ use store::table::keep::{Tables, Unit};
 use transcript::layout::Problem;
 
 use super::{SCHEMA, manifests, open};
-use crate::commands::sync::now;
 use crate::error::{Answer, CliError, LakeError, StoreError};
 use crate::run::Run;
 use crate::terminal::format::counted;
@@ -84,7 +83,7 @@ impl Import {
     fn open(folder: &Path, run: &Run) -> Result<Self, CliError> {
         let failed = |error| CliError::Read(Problem::new(folder, error));
         std::fs::create_dir_all(folder).map_err(failed)?;
-        let tables = Tables::open(folder, now(run)).map_err(StoreError::from)?;
+        let tables = Tables::open(folder, run.recount.clock.time()).map_err(StoreError::from)?;
         let units = tables.units().map_err(StoreError::from)?.into_iter();
         let known = units.filter_map(|(name, stamp)| Some((name, Manifest::read(&stamp).ok()?)));
         let known = known.collect();

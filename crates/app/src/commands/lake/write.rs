@@ -14,7 +14,6 @@ use store::table::{Row, Table};
 
 use super::dress::Dress;
 use super::{ContentArgs, open};
-use crate::commands::sync::{bring, now};
 use crate::error::{Answer, CliError, LakeError, StoreError};
 use crate::run::Run;
 use crate::terminal::format::{counted, size};
@@ -68,7 +67,8 @@ pub fn run(args: &WriteArgs, run: &mut Run) -> Result<Answer, CliError> {
     }
     let (fresh, kept) = (plan.fresh.len(), plan.kept.len());
     let mut source = Rows { tables: &tables, dress: &mut dress, writer: &writer };
-    let manifest = plan.write(&place, &mut source, now(run).0).map_err(LakeError::Lake)?;
+    let manifest =
+        plan.write(&place, &mut source, run.recount.clock.time().0).map_err(LakeError::Lake)?;
     if dress.replaced > 0 {
         run.talk.note(format!("{} with secrets replaced", counted(dress.replaced, "value")));
     }
@@ -92,7 +92,7 @@ fn bring_all(run: &mut Run) -> Result<(), CliError> {
     if is_imported(&store)? {
         return Err(LakeError::Imported(store.folder().into()).into());
     }
-    match bring(run, &store, Options::new(now(run)))? {
+    match run.recount.sync_store(&store, Options::new(run.recount.clock.time()))? {
         // Another process does it, and the next write has it.
         Ok(_) | Err(SyncError::Locked) => Ok(()),
         Err(error) => Err(error.into()),
