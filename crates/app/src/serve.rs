@@ -88,7 +88,7 @@ async fn asset(kind: &'static str, text: &'static str) -> Response {
 
 /// A module of the page's code.
 async fn code(Path(name): Path<String>) -> Response {
-    match document::module(&name) {
+    match document::module_text(&name) {
         Some(text) => asset("text/javascript; charset=utf-8", text).await,
         None => Refusal::missing("There is no such page").into_response(),
     }

@@ -1,6 +1,6 @@
 //! Nothing that stands in a transcript runs, or asks anything of anybody.
 
-use report::page::document::{STYLES, script};
+use report::page::document::{STYLES, joined_script};
 use testkit::browser::Said;
 use testkit::{Browser, Served, Truth};
 
@@ -25,7 +25,7 @@ impl Made {
     fn scripts(self) -> Vec<&'static str> {
         match self {
             Self::Served => vec!["/assets/main.js"],
-            Self::Whole => vec![script()],
+            Self::Whole => vec![joined_script()],
             Self::Beside => vec!["page.js"],
             Self::Plain => Vec::new(),
         }

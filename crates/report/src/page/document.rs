@@ -6,7 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
-pub use self::modules::{MAIN_MODULE, module, script};
+pub use self::modules::{MAIN_MODULE, joined_script, module_text};
 use crate::html::{Html, Url};
 
 /// The styles of all pages.
@@ -33,7 +33,7 @@ pub fn policy(frame: Frame) -> String {
     let (style, script, form) = match frame {
         Frame::Served => ("'self'".to_owned(), "'self'".to_owned(), "'self'"),
         Frame::File => {
-            let (style, script) = (hash(STYLES), hash(script()));
+            let (style, script) = (hash(STYLES), hash(joined_script()));
             (format!("'sha256-{style}'"), format!("'sha256-{script}'"), "'none'")
         }
         Frame::Plain => ("'self' file:".to_owned(), "'none'".to_owned(), "'none'"),
@@ -84,7 +84,7 @@ fn head(html: &mut Html, frame: Frame, title: &str) {
         }
         Frame::File => {
             html.tag("style").with(|html| html.asset(STYLES));
-            html.tag("script").attr("type", "module").with(|html| html.asset(script()));
+            html.tag("script").attr("type", "module").with(|html| html.asset(joined_script()));
         }
         Frame::Plain | Frame::Beside => {
             let styles = Url::beside("page.css");

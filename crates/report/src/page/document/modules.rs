@@ -1,6 +1,6 @@
 //! The code of all pages: ES modules, served as they are.
 //!
-//! A browser loads no modules from files. For exports [`script`] joins them into one classic
+//! A browser loads no modules from files. For exports [`joined_script`] joins them into one classic
 //! script: one function, in which all modules share a scope. That needs no parser because the
 //! modules keep to a few rules, which the tests below check: imports and exports are one line
 //! each, nothing is renamed, and no name is used at the top of two modules.
@@ -38,12 +38,12 @@ const MODULES: [(&str, &str); 19] = modules![
 ];
 
 /// The text of a module.
-pub fn module(name: &str) -> Option<&'static str> {
+pub fn module_text(name: &str) -> Option<&'static str> {
     MODULES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
 }
 
 /// All modules as one classic script.
-pub fn script() -> &'static str {
+pub fn joined_script() -> &'static str {
     static SCRIPT: LazyLock<String> = LazyLock::new(|| join(MODULES.map(|(_, text)| text)));
     &SCRIPT
 }
@@ -153,7 +153,7 @@ mod tests {
         let all: usize = MODULES.iter().map(|(_, text)| text.matches("innerHTML =").count()).sum();
         assert_eq!(all, 1);
         for word in ["outerHTML", "insertAdjacentHTML", "document.write", "eval("] {
-            assert!(!script().contains(word), "{word}");
+            assert!(!joined_script().contains(word), "{word}");
         }
     }
 
