@@ -6,7 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
-pub use self::modules::{MAIN_MODULE, joined_script, module_text};
+pub use self::modules::{MAIN_MODULE, joined_script, module_names, module_text};
 use crate::html::{Html, Url};
 
 /// The styles of all pages.
@@ -79,6 +79,11 @@ fn head(html: &mut Html, frame: Frame, title: &str) {
         Frame::Served => {
             let styles = Url::path(&["assets", "page.css"]);
             html.tag("link").attr("rel", "stylesheet").href(&styles).void();
+            // All at once: a browser else asks for the others when it has read the first.
+            for name in module_names() {
+                let code = Url::path(&["assets", name]);
+                html.tag("link").attr("rel", "modulepreload").href(&code).void();
+            }
             let code = Url::path(&["assets", MAIN_MODULE]);
             html.tag("script").attr("type", "module").src(&code).with(|_| {});
         }

@@ -37,6 +37,11 @@ const MODULES: [(&str, &str); 19] = modules![
     "main.js",
 ];
 
+/// The names of all modules.
+pub fn module_names() -> impl Iterator<Item = &'static str> {
+    MODULES.iter().map(|(name, _)| *name)
+}
+
 /// The text of a module.
 pub fn module_text(name: &str) -> Option<&'static str> {
     MODULES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
