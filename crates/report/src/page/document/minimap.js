@@ -23,7 +23,7 @@ export function initMinimap(session, pieces) {
    * @param {string} name its class
    */
   function addRect(within, name) {
-    const rect = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+    const rect = document.createElementNS(within.namespaceURI, "rect");
     rect.setAttribute("class", name);
     within.append(rect);
     return rect;
