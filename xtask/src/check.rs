@@ -42,6 +42,7 @@ struct Step {
 const STEPS: &[Step] = &[
     Step { name: "formatting", run: formatting },
     Step { name: "clippy", run: clippy },
+    Step { name: "page types", run: page_types },
     Step { name: "browser", run: browser },
     Step { name: "model", run: model },
     Step { name: "lake", run: lake },
@@ -134,6 +135,30 @@ fn clippy_released() -> Outcome {
     let all =
         [&["clippy", "--workspace", "--all-targets"], &RELEASED[..], &["--", "-D", "warnings"]];
     cargo(&all.concat())
+}
+
+/// The version of TypeScript that checks the modules of the page.
+const TYPESCRIPT: &str = "7.0.2";
+
+/// The types in the comments of the page's modules. Nothing is compiled: the modules run as they
+/// are.
+fn page_types() -> Outcome {
+    let folder = format!("target/tools/typescript/{TYPESCRIPT}");
+    let compiler = format!("{folder}/node_modules/typescript/bin/tsc");
+    if !std::path::Path::new(&compiler).exists() {
+        let mut npm = Command::new("npm");
+        npm.args(["install", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"]);
+        npm.args(["--prefix", &folder, &format!("typescript@{TYPESCRIPT}")]);
+        if outcome_of(&mut npm) != Outcome::Passed {
+            let why = format!("npm could not install typescript@{TYPESCRIPT}");
+            return Outcome::Unavailable(why);
+        }
+    }
+    let modules = "crates/report/src/page/document";
+    match outcome_of(Command::new("node").args([&compiler, "--noEmit", "-p", modules])) {
+        Outcome::Unavailable(_) => Outcome::Unavailable("node is not installed".into()),
+        outcome => outcome,
+    }
 }
 
 /// The browser and the terminal that tests drive, installed where that is one call.

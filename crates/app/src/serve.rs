@@ -25,7 +25,7 @@ use axum::http::{HeaderValue, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use report::page::document::{CODE, STYLES};
+use report::page::document::{self, STYLES};
 use tokio::net::TcpListener;
 
 use self::answer::{Body, Refusal, Reply, headers};
@@ -76,7 +76,7 @@ fn router(desk: Arc<Desk>, guard: Guard) -> Router {
         .route("/live", get(live::events))
         .route("/api/v1/{*question}", get(api::answer))
         .route("/assets/page.css", get(|| asset("text/css; charset=utf-8", STYLES)))
-        .route("/assets/page.js", get(|| asset("text/javascript; charset=utf-8", CODE)))
+        .route("/assets/{name}", get(code))
         .fallback(|| async { Refusal::missing("There is no such page") })
         .with_state(desk)
         .layer(middleware::from_fn_with_state(Arc::new(guard), check))
@@ -84,6 +84,14 @@ fn router(desk: Arc<Desk>, guard: Guard) -> Router {
 
 async fn asset(kind: &'static str, text: &'static str) -> Response {
     ([(header::CONTENT_TYPE, kind)], text).into_response()
+}
+
+/// A module of the page's code.
+async fn code(Path(name): Path<String>) -> Response {
+    match document::module_text(&name) {
+        Some(text) => asset("text/javascript; charset=utf-8", text).await,
+        None => Refusal::missing("There is no such page").into_response(),
+    }
 }
 
 /// Lets nobody in who may not ask, and says with every answer what it may do.

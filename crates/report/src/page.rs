@@ -24,8 +24,8 @@ use transcript::time::Time;
 
 pub use frame::Place;
 
-use crate::html::Html;
-use crate::record::Detail;
+use crate::html::{Html, Open};
+use crate::record::{Detail, Record};
 
 /// How records are shown.
 #[derive(Debug, Clone)]
@@ -66,6 +66,20 @@ impl Style {
         match number {
             Some(number) => format!("{}e{number}", self.prefix),
             None => format!("{}b{offset}", self.prefix),
+        }
+    }
+
+    /// Says whose element it is: the id that links lead to, the number of the entry, and the
+    /// subagent, in whose file entries are numbered anew.
+    fn identify<'h>(&self, open: Open<'h>, record: &Record) -> Open<'h> {
+        let open = open.attr("id", &self.id(record.number, record.offset));
+        let open = match record.number {
+            Some(number) => open.show("data-entry", number),
+            None => open,
+        };
+        match self.prefix.strip_suffix('-') {
+            Some(agent) => open.attr("data-agent", agent),
+            None => open,
         }
     }
 

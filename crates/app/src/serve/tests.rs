@@ -55,7 +55,7 @@ fn from_elsewhere_nothing_is_told_without_the_token() {
         "/usage",
         "/s/x",
         "/api/v1/list",
-        "/assets/page.js",
+        "/assets/main.js",
         "/s/x/export/session.html",
     ];
     let get = |path: &str, more: &[&str]| ask(at, "GET", path, &[&[host], more].concat());
@@ -78,7 +78,7 @@ fn from_elsewhere_nothing_is_told_without_the_token() {
     let cookie = format!("recount-token={TOKEN}; HttpOnly; SameSite=Strict; Path=/");
     assert!(text.contains(&cookie), "{text}");
     let known = format!("Cookie: a=b; recount-token={TOKEN}");
-    for (path, status) in [("/", 200), ("/assets/page.js", 200), ("/api/v1/list", 200)] {
+    for (path, status) in [("/", 200), ("/assets/main.js", 200), ("/api/v1/list", 200)] {
         assert_eq!(get(path, &[&known]).0, status, "{path}");
     }
     // Who knows it can still change nothing, come from nowhere else, and get nowhere else.

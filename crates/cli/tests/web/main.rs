@@ -10,6 +10,7 @@ mod hostile;
 mod huge;
 mod kit;
 mod live;
+mod modules;
 mod redacted;
 mod safety;
 mod server;

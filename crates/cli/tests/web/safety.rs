@@ -1,6 +1,6 @@
 //! Nothing that stands in a transcript runs, or asks anything of anybody.
 
-use report::page::document::{CODE, STYLES};
+use report::page::document::{STYLES, joined_script};
 use testkit::browser::Said;
 use testkit::{Browser, Served, Truth};
 
@@ -24,8 +24,8 @@ impl Made {
     /// The sources of its scripts; one that is in the page is told as its text.
     fn scripts(self) -> Vec<&'static str> {
         match self {
-            Self::Served => vec!["/assets/page.js"],
-            Self::Whole => vec![CODE],
+            Self::Served => vec!["/assets/main.js"],
+            Self::Whole => vec![joined_script()],
             Self::Beside => vec!["page.js"],
             Self::Plain => Vec::new(),
         }

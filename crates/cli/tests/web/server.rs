@@ -35,7 +35,7 @@ fn only_its_own_pages_may_ask_and_nothing_can_be_changed() {
         vec![("Host", host), ("Origin", "null")],
         vec![("Host", host), ("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "cors")],
     ] {
-        for path in ["/", "/live", "/api/v1/list", "/assets/page.js", "/nowhere"] {
+        for path in ["/", "/live", "/api/v1/list", "/assets/main.js", "/nowhere"] {
             assert_eq!(with(&served, "GET", path, &headers), 403, "{path} {headers:?}");
         }
     }
@@ -159,7 +159,7 @@ fn who_is_slow_keeps_nobody_else_waiting() {
     }));
     slow.extend((0..20).map(|_| begin(format!("GET /live HTTP/1.1\r\nHost: {host}\r\n\r\n"))));
     let begun = Instant::now();
-    for path in ["/", "/errors", "/assets/page.js"] {
+    for path in ["/", "/errors", "/assets/main.js"] {
         assert_eq!(get(&served, path).status, 200);
     }
     assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());

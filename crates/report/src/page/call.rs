@@ -34,10 +34,9 @@ pub(super) fn row(
     let mut agents = Html::new();
     around.subagents(&mut agents, call.key)?;
     let is_error = call.outcome.as_ref().is_some_and(|outcome| outcome.is_error);
-    let id = style.id(record.number, record.offset);
     let open = html.tag("details").class("row").attr("data-kind", class(call.action));
-    let open = open.flag("data-failed", is_error).attr("id", &id).flag("open", is_open(call));
-    open.with(|html| {
+    let open = open.flag("data-failed", is_error);
+    style.identify(open, record).flag("open", is_open(call)).with(|html| {
         html.within("summary", "", |html| {
             glyph(html, call.action);
             html.words("b", "", &words::tool_name(&call.tool));

@@ -1,15 +1,16 @@
 //! The frame of a page: its head, its policy, its styles and code.
 
+mod modules;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
+pub use self::modules::{MAIN_MODULE, joined_script, module_names, module_text};
 use crate::html::{Html, Url};
 
 /// The styles of all pages.
 pub const STYLES: &str = include_str!("document/page.css");
-/// The code of all pages.
-pub const CODE: &str = include_str!("document/page.js");
 
 /// Where the page is, and so where its styles and code are had from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +33,7 @@ pub fn policy(frame: Frame) -> String {
     let (style, script, form) = match frame {
         Frame::Served => ("'self'".to_owned(), "'self'".to_owned(), "'self'"),
         Frame::File => {
-            let (style, script) = (hash(STYLES), hash(CODE));
+            let (style, script) = (hash(STYLES), hash(joined_script()));
             (format!("'sha256-{style}'"), format!("'sha256-{script}'"), "'none'")
         }
         Frame::Plain => ("'self' file:".to_owned(), "'none'".to_owned(), "'none'"),
@@ -78,18 +79,23 @@ fn head(html: &mut Html, frame: Frame, title: &str) {
         Frame::Served => {
             let styles = Url::path(&["assets", "page.css"]);
             html.tag("link").attr("rel", "stylesheet").href(&styles).void();
-            let code = Url::path(&["assets", "page.js"]);
+            // All at once: a browser else asks for the others when it has read the first.
+            for name in module_names() {
+                let code = Url::path(&["assets", name]);
+                html.tag("link").attr("rel", "modulepreload").href(&code).void();
+            }
+            let code = Url::path(&["assets", MAIN_MODULE]);
             html.tag("script").attr("type", "module").src(&code).with(|_| {});
         }
         Frame::File => {
             html.tag("style").with(|html| html.asset(STYLES));
-            html.tag("script").attr("type", "module").with(|html| html.asset(CODE));
+            html.tag("script").attr("type", "module").with(|html| html.asset(joined_script()));
         }
         Frame::Plain | Frame::Beside => {
             let styles = Url::beside("page.css");
             html.tag("link").attr("rel", "stylesheet").href(&styles).void();
             if frame == Frame::Beside {
-                // A module can't be had from a file: browsers take each file for a place of its own.
+                // Browsers load no modules from files: each file is an origin of its own.
                 let code = Url::beside("page.js");
                 html.tag("script").flag("defer", true).src(&code).with(|_| {});
             }

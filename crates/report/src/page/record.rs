@@ -362,8 +362,8 @@ fn band(
     kind: &'static str,
     words: impl FnOnce(&mut Html),
 ) {
-    let id = style.id(record.number, record.offset);
-    html.tag("div").class("band").attr("data-kind", kind).attr("id", &id).with(|html| {
+    let open = html.tag("div").class("band").attr("data-kind", kind);
+    style.identify(open, record).with(|html| {
         html.within("span", "", words);
         html.text(" ");
         style.time(html, record.time);
@@ -380,9 +380,8 @@ fn fold(
     summary: impl FnOnce(&mut Html),
     body: impl FnOnce(&mut Html),
 ) {
-    let id = style.id(record.number, record.offset);
-    let open = html.tag("details").class("row").attr("data-kind", kind).attr("id", &id);
-    open.flag("open", is_open).with(|html| {
+    let open = html.tag("details").class("row").attr("data-kind", kind);
+    style.identify(open, record).flag("open", is_open).with(|html| {
         html.within("summary", "", |html| {
             summary(html);
             place(html, record, style);
@@ -479,7 +478,6 @@ fn asked(
     (media, around): (&[String], &mut dyn Around),
     style: &Style,
 ) {
-    let id = style.id(record.number, record.offset);
     let who = match record.role {
         Role::Teammate => "teammate",
         Role::Queued => "queued",
@@ -489,8 +487,8 @@ fn asked(
         _ if !style.prefix.is_empty() => "task",
         _ => "prompt",
     };
-    let open = html.tag("article").class("prompt").attr("data-kind", who).attr("id", &id);
-    open.with(|html| {
+    let open = html.tag("article").class("prompt").attr("data-kind", who);
+    style.identify(open, record).with(|html| {
         html.within("header", "", |html| {
             if let Some(turn) = record.turn.filter(|_| style.prefix.is_empty()) {
                 html.words("span", "turn", &format!("{}", turn + 1));
@@ -532,8 +530,7 @@ fn spoken(html: &mut Html, record: &Record, parts: &[Part], style: &Style) {
 }
 
 fn answer(html: &mut Html, record: &Record, text: &str, style: &Style) {
-    let id = style.id(record.number, record.offset);
-    html.tag("article").class("answer").attr("id", &id).with(|html| {
+    style.identify(html.tag("article").class("answer"), record).with(|html| {
         html.within("div", "prose", |html| markdown(html, text));
         place(html, record, style);
     });

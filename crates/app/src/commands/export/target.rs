@@ -135,7 +135,7 @@ impl Target {
         };
         write("page.css", document::STYLES)?;
         if has_code {
-            write("page.js", document::CODE)?;
+            write("page.js", document::joined_script())?;
         }
         Ok(())
     }
