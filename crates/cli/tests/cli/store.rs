@@ -132,10 +132,12 @@ fn much_that_is_new_is_read_behind_the_answer() {
     let filler = "x".repeat(1 << 20);
     let body: String = (0..40).map(|number| line(number, &filler)).collect();
     case.write(&format!("projects/-w/{id}.jsonl"), &(body + &line(40, "a lighthouse")));
-    let shown = case.run("search harbours");
-    assert!(shown.contains("note: This is as of "), "{shown}");
-    assert!(shown.contains(": 42.0 MB are new; they are being read now"), "{shown}");
+    let shown = case.run("search harbours --json");
+    assert!(shown.starts_with("exit 6\n"), "{shown}");
     assert!(shown.contains("write a poem about"), "{shown}");
+    assert!(shown.contains(r#"{"type":"freshness","state":"behind","bytes":4"#), "{shown}");
+    assert!(shown.contains("note: Results as of "), "{shown}");
+    assert!(shown.contains(": 42.0 MB are new; indexing them in the background"), "{shown}");
     // The one that was started ends by itself.
     let is_found = || case.run("--quiet search lighthouse").contains("0ccccccc");
     let found = (0..600).any(|_| {
@@ -143,6 +145,26 @@ fn much_that_is_new_is_read_behind_the_answer() {
         is_found()
     });
     assert!(found, "a minute is long");
+}
+
+/// With `--wait` an answer has everything, however much is new.
+#[test]
+fn waiting_for_the_sync_gives_a_complete_answer() {
+    let case = Case::new(HOME);
+    assert_eq!(first(&case, "harbours").0, "0bbbbbbb");
+    let id = "0ccccccc-0000-4000-8000-000000000003";
+    let line = |number: usize, text: &str| {
+        format!(
+            r#"{{"parentUuid":null,"uuid":"c{number}","sessionId":"{id}","timestamp":"2026-04-22T10:00:00.000Z","cwd":"/w","version":"2.1.100","type":"user","message":{{"role":"user","content":"{text}"}}}}
+"#
+        )
+    };
+    let filler = "x".repeat(1 << 20);
+    let body: String = (0..40).map(|number| line(number, &filler)).collect();
+    case.write(&format!("projects/-w/{id}.jsonl"), &(body + &line(40, "a lighthouse")));
+    let shown = case.run("search lighthouse --wait --json");
+    assert!(shown.starts_with("exit 0\n"), "{shown}");
+    assert!(shown.contains("0ccccccc") && !shown.contains("freshness"), "{shown}");
 }
 
 #[test]
