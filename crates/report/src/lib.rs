@@ -3,7 +3,6 @@
 //! Nothing here prints, opens files, or knows the time or the home folder: parsed values come
 //! in, structs go out, and the doors decide how they look.
 
-pub mod bulk;
 pub mod diff;
 pub mod doctor;
 pub mod errors;
@@ -20,7 +19,6 @@ pub mod log;
 pub mod page;
 pub mod plan;
 pub mod price;
-pub mod record;
 pub mod redact;
 pub mod related;
 pub mod request;

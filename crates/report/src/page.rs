@@ -25,7 +25,7 @@ use transcript::time::Time;
 pub use frame::Place;
 
 use crate::html::Html;
-use crate::record::Detail;
+use transcript::record::Detail;
 
 /// How records are shown.
 #[derive(Debug, Clone)]

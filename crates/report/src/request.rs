@@ -18,8 +18,8 @@ use transcript::request::{
 use transcript::source::Source;
 use transcript::time::Time;
 
-use crate::record::Opened;
 use crate::show::{self, Tokens};
+use transcript::record::Opened;
 
 pub use context::{RecordedContext, recorded_context};
 

@@ -11,7 +11,7 @@ use transcript::session::{Ending, Role, Session, State};
 use transcript::usage;
 
 use crate::format::{count, counted};
-use crate::record::{Detail, Opened};
+use transcript::record::{Detail, Opened};
 
 /// A part of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 //!
 //! Every byte of a file is counted in exactly one type of entry: what stands between entries (line
 //! endings, white space) goes to the entry before it or, where there is none, to `blank`. `clean`
-//! is always what [`crate::bulk`] would leave of the bytes, so it is the size of a clean copy.
+//! is always what [`transcript::bulk`] would leave of the bytes, so it is the size of a clean copy.
 
 use std::collections::BTreeMap;
 
@@ -14,8 +14,8 @@ use transcript::id::{Key, SessionId};
 use transcript::library::Library;
 use transcript::line::Line;
 
-use crate::bulk::{self, Bulk, BulkKind};
 use crate::list::{self, ListFilter, ListOrder, Pulse};
+use transcript::bulk::{self, Bulk, BulkKind};
 
 /// How many there are, what they take, and what is left of that in a clean copy.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -94,7 +94,7 @@ pub fn timing(session: &Session, sources: &[Source], slowest: usize) -> Timing {
             turn.person += gap;
             let done = std::mem::take(&mut turn);
             timing.turns.extend((done.working() > 0 || done.turn > 0).then_some(done));
-            let said = crate::record::said(&Entry::of(&bytes(node), 0)).unwrap_or_default();
+            let said = transcript::record::said(&Entry::of(&bytes(node), 0)).unwrap_or_default();
             let said = prompt::command_line(&said).unwrap_or(said);
             turn.turn = number;
             turn.prompt = said.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -10,7 +10,7 @@ use transcript::library::{Agent, AgentParent, SessionItem};
 use transcript::session::{Call, ForkKind, LinkKind, Role, Session};
 use transcript::time::Time;
 
-use crate::record::{Body, Opened, Part};
+use transcript::record::{Body, Opened, Part};
 
 /// A segment with what is in it.
 #[derive(Debug, Clone)]

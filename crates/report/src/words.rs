@@ -3,7 +3,7 @@
 use transcript::entry::tool::{Hunk, mcp_name};
 use transcript::json::Raw;
 
-use crate::record::{CallRecord, Outcome};
+use transcript::record::{CallRecord, Outcome};
 
 /// `mcp__github__create_issue` as `github · create_issue`.
 pub fn tool_name(tool: &str) -> String {

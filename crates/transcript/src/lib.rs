@@ -7,6 +7,8 @@
 //! - [`mod@line`]: bytes into lines, each named by its offset
 //! - [`entry`]: lines into entries
 //! - [`session`]: the entries of one file into a session
+//! - [`record`]: what a reader sees of an entry, the way to its words
+//! - [`bulk`]: what can be left out of a line
 //! - [`library`]: all files of a Claude folder joined
 //! - [`layout`]: which file is what
 //! - [`request`]: what was sent to the model, as the client recorded it
@@ -15,6 +17,7 @@
 //!
 //! There is no clock, environment, terminal or network here, and files are only read.
 
+pub mod bulk;
 pub mod catalog;
 pub mod diagnostic;
 pub mod entry;
@@ -27,7 +30,9 @@ pub mod library;
 pub mod line;
 pub mod parallel;
 pub mod path;
+pub mod phrase;
 pub mod prompt;
+pub mod record;
 pub mod request;
 pub mod session;
 pub mod side;

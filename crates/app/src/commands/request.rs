@@ -2,10 +2,10 @@
 
 use std::str::FromStr;
 
-use report::record::Opened;
 use report::request::{self, RequestChanges, SentMessage, SentRequest};
 use report::show::{self, Place};
 use transcript::json::Raw;
+use transcript::record::Opened;
 use transcript::request::{MessageSource, RequestLog};
 
 use crate::error::{Answer, CliError};

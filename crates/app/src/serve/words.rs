@@ -9,10 +9,10 @@ use std::sync::Arc;
 use memchr::memmem;
 use rayon::prelude::*;
 use report::export::cover::Cover;
-use report::record::{Body, LARGEST, Opened, Part, Record};
 use transcript::entry::Entry;
 use transcript::entry::message::{Block, BlockKind};
 use transcript::json::Raw;
+use transcript::record::{Body, LARGEST, Opened, Part, Record};
 use transcript::session::{Role, Session};
 
 /// No more than this is held of one session; what comes after is not found, and that is said.

@@ -8,8 +8,8 @@ use std::borrow::Cow;
 use transcript::entry::tool::{self, Hunk};
 use transcript::json::Raw;
 
-use crate::record::{Body, CallRecord, Outcome, Part, Record};
 use crate::redact::{Place, Redactor, Rules, residue};
+use transcript::record::{Body, CallRecord, Outcome, Part, Record};
 
 /// A redactor at work on one session, or none.
 #[derive(Debug)]

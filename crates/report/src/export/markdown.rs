@@ -11,10 +11,10 @@ use crate::format::{Clock, counted, duration, short_duration, size};
 use crate::html::{Url, is_unseen, named};
 use crate::page::session::Head;
 use crate::page::{Style, code};
-use crate::record::{Body, CallRecord, Change, Detail, Outcome, Part, Record};
 use crate::words;
 use transcript::entry::tool::Hunk;
 use transcript::json::Raw;
+use transcript::record::{Body, CallRecord, Change, Detail, Outcome, Part, Record};
 use transcript::session::Role;
 
 use super::tally::Tally;

@@ -9,8 +9,8 @@ use super::{Source, Style, class, code, diff, glyph, language_of, listing};
 use crate::format::{counted, short_duration, size, thousands};
 use crate::html::markdown::markdown;
 use crate::html::{Html, PDF, Picture, Url};
-use crate::record::{CallRecord, Change, Media, Outcome, Record};
 use crate::words;
+use transcript::record::{CallRecord, Change, Media, Outcome, Record};
 
 /// A time shorter than this is not worth a chip.
 const NOTICED_MS: i64 = 100;

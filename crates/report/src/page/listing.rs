@@ -6,7 +6,7 @@ use super::{Source, Style, code, language_of};
 use crate::format::counted;
 use crate::html::markdown::markdown;
 use crate::html::{Html, Url};
-use crate::record::Todo;
+use transcript::record::Todo;
 
 /// A line with its number.
 type Line<'t> = (&'t str, &'t str);

@@ -15,7 +15,7 @@ use super::{Source, Style, code, glyph, work};
 use crate::format::{counted, short_duration, size, thousands};
 use crate::html::markdown::markdown;
 use crate::html::{Html, Url};
-use crate::record::{Body, CallRecord, Detail, Media, Opened, Part, Record};
+use transcript::record::{Body, CallRecord, Detail, Media, Opened, Part, Record};
 
 /// A prompt is folded after so many lines.
 const PROMPT_LINES: usize = 12;

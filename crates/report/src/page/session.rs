@@ -12,10 +12,10 @@ use super::record::{self, Around, Course};
 use super::{Source, Style, chart, todos};
 use crate::format::{count, counted, dollars, duration, size, thousands};
 use crate::html::{Html, Url};
-use crate::record::{Detail, Opened};
 use crate::show::{Hidden, Left};
 use crate::tree;
 use crate::usage::Totals;
+use transcript::record::{Detail, Opened};
 
 /// A pause longer than this is shown.
 const PAUSE_MS: i64 = 30 * 60 * 1000;

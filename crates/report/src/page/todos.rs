@@ -3,7 +3,7 @@
 
 use transcript::json::Raw;
 
-use crate::record::{CallRecord, Todo};
+use transcript::record::{CallRecord, Todo};
 
 /// The tools that change what is to do.
 pub const TOOLS: [&str; 3] = ["TodoWrite", "TaskCreate", "TaskUpdate"];
@@ -78,7 +78,7 @@ mod tests {
     use transcript::id::Key;
 
     use super::*;
-    use crate::record::Outcome;
+    use transcript::record::Outcome;
 
     /// What is to do after a call: number, words, status, and `*` where that is new.
     fn after(todos: &mut Todos, tool: &str, input: &str, answer: &str) -> Vec<String> {

@@ -5,8 +5,8 @@ use transcript::entry::tool::Action;
 use super::Style;
 use crate::format::short_duration;
 use crate::html::Html;
-use crate::record::{Body, CallRecord, Part, Record};
 use crate::words;
+use transcript::record::{Body, CallRecord, Part, Record};
 
 /// So many names are said before they are only counted.
 const NAMED: usize = 2;

@@ -14,7 +14,7 @@ use transcript::session::Role;
 use transcript::source::Source;
 
 use super::{SentRequest, rebuild, request_ref};
-use crate::record::Opened;
+use transcript::record::Opened;
 
 /// A context as the last request has it.
 #[derive(Debug)]

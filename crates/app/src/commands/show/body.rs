@@ -2,9 +2,9 @@
 
 use std::io;
 
-use report::record::{Body, Detail, Part, Record};
 use transcript::entry::tool::Action;
 use transcript::prompt;
+use transcript::record::{Body, Detail, Part, Record};
 use transcript::session::Role;
 
 use super::call::{self, BELOW};

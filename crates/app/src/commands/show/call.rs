@@ -3,10 +3,10 @@
 use std::io;
 
 use anstyle::Style;
-use report::record::{CallRecord, Change, Detail, Outcome};
 use report::words;
 use transcript::entry::tool::{Action, Hunk};
 use transcript::json::Raw;
+use transcript::record::{CallRecord, Change, Detail, Outcome};
 
 use super::page::{Block, Fold, Page};
 use crate::terminal::format::{counted, short_duration};

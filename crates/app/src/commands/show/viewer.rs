@@ -4,11 +4,11 @@
 
 use std::collections::HashMap;
 
-use report::record::{Body, CallRecord, Opened, Record};
 use report::show::{self, Hidden, Left, Part};
 use transcript::entry::{Entry, Kind};
 use transcript::id::Key;
 use transcript::library::Agent;
+use transcript::record::{Body, CallRecord, Opened, Record};
 use transcript::session::{Session, State};
 use transcript::side::tool_output;
 use transcript::source::Source;

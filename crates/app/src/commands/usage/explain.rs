@@ -187,7 +187,7 @@ fn turn_starts(open: &OpenSession) -> Vec<(Option<Time>, String)> {
     let start = |node: usize| {
         let node = &session.nodes()[node];
         let bytes = open.sources[usize::from(node.source)].entry(node).unwrap_or_default();
-        let said = report::record::said(&Entry::of(&bytes, node.offset)).unwrap_or_default();
+        let said = transcript::record::said(&Entry::of(&bytes, node.offset)).unwrap_or_default();
         let said = prompt::command_line(&said).unwrap_or(said);
         (node.time(), said.split_whitespace().collect::<Vec<_>>().join(" "))
     };
