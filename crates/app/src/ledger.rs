@@ -16,6 +16,7 @@ use transcript::library::Library;
 use transcript::session::Session;
 use transcript::source::Source;
 use transcript::time::Time;
+use transcript::tool::ToolForm;
 use transcript::usage::{Claims, Packed};
 
 use crate::error::CliError;
@@ -352,7 +353,7 @@ fn links(session: &Session, source: &Source) -> Links {
     let prs = session.pr_links().iter().map(|link| (link.time, link.url.to_string())).collect();
     let mut kinds = Vec::new();
     for call in session.calls() {
-        if !matches!(session.tool(call), "Task" | "Agent") {
+        if ToolForm::of(session.tool(call)) != ToolForm::Delegation {
             continue;
         }
         let Ok(bytes) = source.entry(&session.nodes()[call.node()]) else { continue };

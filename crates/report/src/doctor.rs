@@ -7,10 +7,11 @@ use std::io::Read;
 use transcript::catalog::{self, inside};
 use transcript::diagnostic::{Diagnostic, DiagnosticKind};
 use transcript::entry::message::{BlockKind, Content};
-use transcript::entry::{Entry, Kind, tool};
+use transcript::entry::{Entry, Kind};
 use transcript::json::Raw;
 use transcript::line::LineReader;
 use transcript::side::{Extra, agent_meta, registry};
+use transcript::tool;
 
 /// The sort of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use transcript::entry::Entry;
 use transcript::entry::message::{Block, BlockKind};
-use transcript::entry::{Entry, tool};
 use transcript::id::Key;
 use transcript::json::Raw;
 use transcript::layout::Problem;
 use transcript::session::{Call, Session, State};
 use transcript::source::Source;
 use transcript::time::Time;
+use transcript::tool::{self, ToolForm};
 
 /// A call that failed.
 #[derive(Debug, Clone)]
@@ -228,7 +229,7 @@ fn sureness(
 
 /// What a call aims at: of a command its program and subcommand, else the whole subject.
 fn aim(tool: &str, subject: &str) -> String {
-    if tool != "Bash" && tool != "PowerShell" {
+    if ToolForm::of(tool) != ToolForm::Command {
         return subject.to_owned();
     }
     let command = subject.rsplit(['&', ';', '|']).find(|part| !part.trim().is_empty());

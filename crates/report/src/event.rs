@@ -1,10 +1,11 @@
 //! What happens in a session while it runs.
 
 use transcript::entry::message::BlockKind;
-use transcript::entry::{Entry, Kind, tool};
+use transcript::entry::{Entry, Kind};
 use transcript::id::Key;
 use transcript::session::{Builder, Node, Role};
 use transcript::time::Time;
+use transcript::tool;
 
 /// Something that a person who is not looking would want to know.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,9 +7,8 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use transcript::entry::Entry;
 use transcript::entry::message::BlockKind;
-use transcript::entry::tool::{Action, Hunk};
-use transcript::entry::{Entry, tool};
 use transcript::id::{AgentId, Key, SessionId};
 use transcript::json::Raw;
 use transcript::layout::Problem;
@@ -18,6 +17,8 @@ use transcript::session::{Call, Node, Role, Session, State};
 use transcript::side::backup::{self, Backup, BackupFile, BackupName, Tracked};
 use transcript::source::Source;
 use transcript::time::Time;
+use transcript::tool;
+use transcript::tool::{Action, Hunk, ToolForm};
 
 use crate::diff::Diff;
 use crate::filter::Period;
@@ -150,7 +151,7 @@ pub fn content_at(
         let Some(result) = call.result().filter(|_| !call.is_error) else { continue };
         let Node { number: at, source: file, .. } = session.nodes()[result];
         let tool = session.tool(call);
-        let is_file = matches!(tool, "Read" | "Edit" | "Write" | "MultiEdit" | "NotebookEdit");
+        let is_file = ToolForm::of(tool).holds_file();
         let is_command = Action::of(tool) == Action::Run && touching.contains(&index);
         if at > number || file != 0 || !(is_file || is_command) {
             continue;
@@ -252,14 +253,14 @@ fn step(
 ) -> Option<FileContent> {
     let whole = |text: String| FileContent { text, base: at, tool: tool.into(), edits: 0 };
     let from_result = |key: &str| result.and_then(|r| Some(r.string(key)?.into_owned()));
-    match tool {
-        "Write" => {
+    match ToolForm::of(tool) {
+        ToolForm::WholeFile => {
             let text =
                 from_result("content").or_else(|| Some(input?.string("content")?.into_owned()));
             text.map(whole).or(before)
         }
-        "NotebookEdit" => from_result("updated_file").map(whole),
-        "Read" => match result.and_then(whole_read) {
+        ToolForm::NotebookCell => from_result("updated_file").map(whole),
+        ToolForm::FileText => match result.and_then(whole_read) {
             // A text from edits is exact where a read may lack its last newline.
             Some(text) => match before {
                 Some(known) if known.text.trim_end_matches('\n') == text.trim_end_matches('\n') => {

@@ -9,7 +9,7 @@ pub mod backlog;
 use std::collections::BTreeMap;
 
 use sha2::{Digest, Sha256};
-use transcript::entry::{Entry, tool};
+use transcript::entry::Entry;
 use transcript::id::Key;
 use transcript::json::Raw;
 use transcript::layout::Problem;
@@ -17,6 +17,7 @@ use transcript::prompt;
 use transcript::session::{Role, Session};
 use transcript::source::Source;
 use transcript::time::Time;
+use transcript::tool::{self, ToolForm};
 
 use crate::errors::{self, ErrorItem, Sureness};
 
@@ -132,7 +133,8 @@ pub struct Said {
 /// The commands of a session, in their order.
 pub fn commands(session: &Session, source: &Source) -> Result<Vec<Tried>, Problem> {
     let mut all = Vec::new();
-    let shells = session.own_calls().filter(|call| session.tool(call) == "Bash");
+    let shells =
+        session.own_calls().filter(|call| ToolForm::of(session.tool(call)) == ToolForm::Command);
     for call in shells.filter(|call| call.result().is_some()) {
         let node = &session.nodes()[call.node()];
         let bytes = source.entry(node)?;

@@ -19,8 +19,8 @@ mod todos;
 mod work;
 
 use jiff::tz::TimeZone;
-use transcript::entry::tool::Action;
 use transcript::time::Time;
+use transcript::tool::Action;
 
 pub use frame::Place;
 

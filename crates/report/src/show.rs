@@ -4,10 +4,10 @@
 //! Nothing here reads text but [`tokens`]: a session of gigabytes is chosen from by its nodes.
 
 use transcript::diagnostic::DiagnosticKind;
-use transcript::entry::tool::Action;
 use transcript::entry::{Entry, Kind};
 use transcript::layout::Problem;
 use transcript::session::{Ending, Role, Session, State};
+use transcript::tool::Action;
 use transcript::usage;
 
 use crate::format::{count, counted};

@@ -11,6 +11,7 @@ use transcript::prompt;
 use transcript::session::{Node, Role, Session};
 use transcript::source::Source;
 use transcript::time::Time;
+use transcript::tool::ToolForm;
 
 /// The parts of a turn, in milliseconds.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -111,8 +112,8 @@ pub fn timing(session: &Session, sources: &[Source], slowest: usize) -> Timing {
             Role::Result => {
                 let call = results.get(&at);
                 let tool = call.map_or("", |call| session.tool(call));
-                let own = match tool {
-                    "AskUserQuestion" | "ExitPlanMode" => 0,
+                let own = match ToolForm::of(tool) {
+                    form if form.waits_for_person() => 0,
                     _ => own_time(&bytes(node)).map_or(gap, |own| own.clamp(0, gap)),
                 };
                 *turn.tools.entry(tool.to_owned()).or_default() += own;
@@ -153,7 +154,7 @@ fn slow(session: &Session, bytes: &dyn Fn(&Node) -> Vec<u8>, most: usize) -> Vec
         let is_it = |id| Key::of_str(id) == call.key();
         let block = entry.blocks().iter().find(|block| block.id.is_some_and(is_it));
         let subject = block
-            .and_then(|block| transcript::entry::tool::subject(&tool, block.input?))
+            .and_then(|block| transcript::tool::subject(&tool, block.input?))
             .map(|subject| subject.split_whitespace().collect::<Vec<_>>().join(" "));
         SlowCall {
             entry: node.number,
@@ -171,6 +172,7 @@ mod tests {
     use std::io::Write;
 
     use transcript::session::{Builder, Options};
+    use transcript::tool::ToolForm;
 
     use super::*;
 

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use transcript::entry::Entry;
-use transcript::entry::tool::mcp_name;
 use transcript::id::Key;
 use transcript::session::Session;
 use transcript::source::Source;
 use transcript::time::Time;
+use transcript::tool::{ToolForm, mcp_name};
 
 /// One call, as its file tells it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +38,9 @@ pub fn calls(session: &Session, source: &Source) -> Vec<CallFact> {
         CallFact {
             entry: made.key,
             tool: tool.to_owned(),
-            skill: (tool == "Skill").then(|| skill(call, session, source)).flatten(),
+            skill: (ToolForm::of(tool) == ToolForm::Skill)
+                .then(|| skill(call, session, source))
+                .flatten(),
             time: made.time(),
             latency: latency.filter(|ms| *ms >= 0),
             has_result: result.is_some(),

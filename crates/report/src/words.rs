@@ -1,7 +1,7 @@
 //! What a call is about, in words that all doors share.
 
-use transcript::entry::tool::{Hunk, mcp_name};
 use transcript::json::Raw;
+use transcript::tool::{Hunk, ToolForm, mcp_name};
 
 use transcript::record::{CallRecord, Outcome};
 
@@ -18,14 +18,14 @@ pub fn tool_name(tool: &str) -> String {
 /// which and how.
 pub fn todos(call: &CallRecord) -> Option<String> {
     let input = Raw::new(call.input.as_bytes()).ok()?;
-    match &*call.tool {
-        "TodoWrite" => {}
-        "TaskUpdate" => {
+    match ToolForm::of(&call.tool) {
+        ToolForm::TodoList => {}
+        ToolForm::TaskChange => {
             let task = input.string("taskId")?;
             let words = input.string("status").or_else(|| input.string("subject"));
             return Some(words.map_or(format!("#{task}"), |words| format!("#{task} {words}")));
         }
-        "TaskList" => {
+        ToolForm::TaskList => {
             let text = call.outcome.as_ref()?.text.as_deref()?;
             let done = text.lines().filter(|line| line.contains(" [completed] ")).count();
             let now = text.lines().find_map(|line| line.split_once(" [in_progress] "));

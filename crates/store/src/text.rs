@@ -12,12 +12,13 @@ mod typed;
 
 use std::borrow::Cow;
 
+use transcript::entry::Entry;
 use transcript::entry::message::{Block, BlockKind};
-use transcript::entry::{Entry, tool};
 use transcript::id::Key;
 use transcript::json::Raw;
 use transcript::prompt;
 use transcript::session::{Builder, Node, Role as Voice};
+use transcript::tool;
 
 use crate::query::Role;
 

@@ -9,6 +9,7 @@
 //! - [`session`]: the entries of one file into a session
 //! - [`record`]: what a reader sees of an entry, the way to its words
 //! - [`bulk`]: what can be left out of a line
+//! - [`tool`]: what the tools do, as data
 //! - [`library`]: all files of a Claude folder joined
 //! - [`layout`]: which file is what
 //! - [`request`]: what was sent to the model, as the client recorded it
@@ -38,4 +39,5 @@ pub mod session;
 pub mod side;
 pub mod source;
 pub mod time;
+pub mod tool;
 pub mod usage;

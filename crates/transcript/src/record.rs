@@ -4,10 +4,10 @@
 //! the source only when a record is made, so that a session of gigabytes can be shown piece by
 //! piece. Every renderer (terminal, page, export) starts from these.
 
-use crate::entry::tool::{self, Action, Hunk};
 use crate::id::Key;
 use crate::session::{Role, State};
 use crate::time::Time;
+use crate::tool::{self, Action, Hunk};
 
 mod note;
 mod opened;

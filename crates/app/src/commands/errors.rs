@@ -272,7 +272,7 @@ fn print_error(run: &mut Run, error: &Placed) -> Result<(), CliError> {
 
 fn subject(tool: &str, input: Option<&str>) -> Option<String> {
     let input = transcript::json::Raw::new(input?.as_bytes()).ok()?;
-    transcript::entry::tool::subject(tool, input).map(|s| s.into_owned())
+    transcript::tool::subject(tool, input).map(|s| s.into_owned())
 }
 
 fn print_fix(run: &mut Run, tool: &str, fix: &Fix) -> Result<(), CliError> {

@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 
 use report::file::{self, BackupRow, ChangeRow, FileLog, Filter, Kept};
 use report::filter::Period;
-use transcript::entry::tool::Hunk;
 use transcript::id::{AgentId, SessionId};
 use transcript::layout::{FileKind, Problem};
 use transcript::library::{Card, Library};
 use transcript::session::State;
 use transcript::side::backup::{self, BackupFile};
 use transcript::source::Source;
+use transcript::tool::Hunk;
 
 use super::short;
 use crate::error::{Answer, CliError};

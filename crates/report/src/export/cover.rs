@@ -5,8 +5,8 @@
 
 use std::borrow::Cow;
 
-use transcript::entry::tool::{self, Hunk};
 use transcript::json::Raw;
+use transcript::tool::{self, Hunk};
 
 use crate::redact::{Place, Redactor, Rules, residue};
 use transcript::record::{Body, CallRecord, Outcome, Part, Record};

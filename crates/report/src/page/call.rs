@@ -1,8 +1,8 @@
 //! Calls as HTML: what was done, what came of it, each tool in its own way.
 
-use transcript::entry::tool::Action;
 use transcript::json::Raw;
 use transcript::layout::Problem;
+use transcript::tool::{Action, ToolForm};
 
 use super::record::{Around, Holder, place};
 use super::{Source, Style, class, code, diff, glyph, language_of, listing};
@@ -20,7 +20,7 @@ pub(super) fn is_open(call: &CallRecord) -> bool {
     let outcome = call.outcome.as_ref();
     outcome.is_some_and(|outcome| {
         outcome.is_error || outcome.change.is_some() || !outcome.changed_files.is_empty()
-    }) || matches!(&*call.tool, "ExitPlanMode" | "AskUserQuestion")
+    }) || ToolForm::of(&call.tool).waits_for_person()
 }
 
 /// The row of a call.
@@ -133,22 +133,22 @@ fn chips(html: &mut Html, call: &CallRecord) {
 fn body(html: &mut Html, call: &CallRecord, style: &Style, around: &mut dyn Around) {
     let input = Raw::new(call.input.as_bytes()).ok();
     let change = call.outcome.as_ref().and_then(|outcome| outcome.change.as_ref());
-    match (&*call.tool, change) {
+    match (ToolForm::of(&call.tool), change) {
         (_, Some(change)) => changed(html, call, change, style),
-        ("Bash" | "PowerShell", None) => {
+        (ToolForm::Command, None) => {
             let command = input.and_then(|input| input.string("command"));
             match command {
                 Some(command) => code::block(html, "shell", &command),
                 None => fields(html, input, &call.input),
             }
         }
-        ("ExitPlanMode", None) => match input.and_then(|input| input.string("plan")) {
+        (ToolForm::Plan, None) => match input.and_then(|input| input.string("plan")) {
             Some(plan) => html.within("div", "prose plan", |html| markdown(html, &plan)),
             None => fields(html, input, &call.input),
         },
-        ("TodoWrite", None) if !call.todos.is_empty() => {}
-        ("AskUserQuestion", None) => questions(html, input, &call.input),
-        ("Read", None) => {}
+        (ToolForm::TodoList, None) if !call.todos.is_empty() => {}
+        (ToolForm::Question, None) => questions(html, input, &call.input),
+        (ToolForm::FileText, None) => {}
         _ => fields(html, input, &call.input),
     }
     if !call.todos.is_empty() {
@@ -158,7 +158,7 @@ fn body(html: &mut Html, call: &CallRecord, style: &Style, around: &mut dyn Arou
     }
     if let Some(outcome) = &call.outcome {
         if change.is_none() {
-            let chosen = match call.tool == "AskUserQuestion" && !outcome.is_error {
+            let chosen = match ToolForm::of(&call.tool) == ToolForm::Question && !outcome.is_error {
                 true => outcome.text.as_deref().map(words::answers).unwrap_or_default(),
                 false => Vec::new(),
             };
@@ -188,14 +188,14 @@ fn body(html: &mut Html, call: &CallRecord, style: &Style, around: &mut dyn Arou
 /// What came of a call, as its tool tells it.
 fn answered(html: &mut Html, call: &CallRecord, outcome: &Outcome, style: &Style) {
     let text = outcome.text.as_deref().filter(|_| !outcome.is_error);
-    match (&*call.tool, text) {
-        ("Read", Some(text)) => {
+    match (ToolForm::of(&call.tool), text) {
+        (ToolForm::FileText, Some(text)) => {
             listing::read(html, call.subject.as_deref().unwrap_or_default(), text, style);
         }
-        ("Grep", Some(text)) => listing::grep(html, text, style),
-        ("WebSearch", Some(text)) => listing::links(html, text),
-        ("WebFetch", Some(text)) => html.within("div", "prose", |html| markdown(html, text)),
-        ("TaskList", Some(text)) => listing::tasks(html, text),
+        (ToolForm::Matches, Some(text)) => listing::grep(html, text, style),
+        (ToolForm::Links, Some(text)) => listing::links(html, text),
+        (ToolForm::Prose, Some(text)) => html.within("div", "prose", |html| markdown(html, text)),
+        (ToolForm::TaskList, Some(text)) => listing::tasks(html, text),
         _ => result(html, outcome),
     }
 }

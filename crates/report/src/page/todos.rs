@@ -4,9 +4,7 @@
 use transcript::json::Raw;
 
 use transcript::record::{CallRecord, Todo};
-
-/// The tools that change what is to do.
-pub const TOOLS: [&str; 3] = ["TodoWrite", "TaskCreate", "TaskUpdate"];
+use transcript::tool::ToolForm;
 
 /// What is to do so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -16,14 +14,15 @@ impl Todos {
     /// Takes a call, and writes into it what is to do after it.
     pub fn follow(&mut self, call: &mut CallRecord) {
         let is_done = call.outcome.as_ref().is_some_and(|outcome| !outcome.is_error);
-        if !is_done || !TOOLS.contains(&&*call.tool) {
+        let form = ToolForm::of(&call.tool);
+        if !is_done || !form.changes_todos() {
             return;
         }
         self.0.iter_mut().for_each(|todo| todo.is_changed = false);
         let input = Raw::new(call.input.as_bytes()).ok();
-        let changed = input.and_then(|input| match &*call.tool {
-            "TodoWrite" => self.write(input),
-            "TaskCreate" => self.create(input, call),
+        let changed = input.and_then(|input| match form {
+            ToolForm::TodoList => self.write(input),
+            ToolForm::NewTask => self.create(input, call),
             _ => self.update(input),
         });
         if changed.is_some() {
@@ -74,8 +73,8 @@ impl Todos {
 
 #[cfg(test)]
 mod tests {
-    use transcript::entry::tool::Action;
     use transcript::id::Key;
+    use transcript::tool::Action;
 
     use super::*;
     use transcript::record::Outcome;

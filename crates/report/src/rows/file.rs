@@ -5,12 +5,13 @@ use hashbrown::HashMap;
 use store::table::schema::{CALLS, COMMITS, EDITS, ENTRIES, TEXTS};
 use store::table::words::{self, Place, Spot};
 use store::table::{Table, Value};
+use transcript::entry::Entry;
 use transcript::entry::message::{Block, BlockKind};
-use transcript::entry::{Entry, tool};
 use transcript::id::Key;
 use transcript::layout::Problem;
 use transcript::session::{Call, Node, Role, Session};
 use transcript::source::Source;
+use transcript::tool::{self, ToolForm};
 
 use super::line::Head;
 use super::{Maker, Texts, Visitor};
@@ -237,7 +238,7 @@ impl File<'_> {
         let Some(input) = block.input else {
             return Pending { skill: None, about: None, input: Value::Null };
         };
-        if matches!(name, "Task" | "Agent")
+        if ToolForm::of(name) == ToolForm::Delegation
             && let Some(kind) = input.string("subagent_type")
         {
             kinds.insert(call.key(), kind.into_owned());
@@ -245,7 +246,10 @@ impl File<'_> {
         let skill = || input.string("skill").or_else(|| input.string("command"));
         let text = words::block(block).unwrap_or_default();
         Pending {
-            skill: (name == "Skill").then(skill).flatten().map(|skill| skill.into_owned()),
+            skill: (ToolForm::of(name) == ToolForm::Skill)
+                .then(skill)
+                .flatten()
+                .map(|skill| skill.into_owned()),
             about: tool::subject(name, input).map(|about| short(&about)),
             input: self.long(node, Spot::Block(at), &text),
         }

@@ -3,7 +3,6 @@
 
 use hashbrown::{HashMap, HashSet};
 use transcript::entry::message::{Block, BlockKind};
-use transcript::entry::tool::{self, Action};
 use transcript::entry::{Entry, Kind};
 use transcript::id::Key;
 use transcript::json::Raw;
@@ -12,6 +11,7 @@ use transcript::line::LineReader;
 use transcript::session::{Role, Session, State};
 use transcript::source::Source;
 use transcript::time::Time;
+use transcript::tool::{self, Action, ToolForm};
 
 /// An entry, as far as money goes.
 #[derive(Debug, Clone, Copy)]
@@ -278,7 +278,9 @@ impl<'a> Gather<'a> {
                 self.done += 1;
                 self.known.remove(path);
             }
-            (Action::Read, Some(_)) if call.tool == "Read" => self.read(entry, block, call),
+            (Action::Read, Some(_)) if ToolForm::of(&call.tool) == ToolForm::FileText => {
+                self.read(entry, block, call)
+            }
             (Action::Read | Action::Plan, _) => {}
             _ => self.done += 1,
         }
@@ -306,7 +308,7 @@ impl<'a> Gather<'a> {
 /// Whether a person said no, which is no failure.
 fn is_denial(entry: &Entry<'_>, block: &Block<'_>, tool: &str) -> bool {
     let said = block.content.and_then(|content| content.text());
-    matches!(tool, "AskUserQuestion" | "ExitPlanMode")
+    ToolForm::of(tool).waits_for_person()
         || entry.field("toolDenialKind").is_some_and(|kind| !kind.is_null())
         || said.is_some_and(|said| said.starts_with("The user doesn't want to"))
 }

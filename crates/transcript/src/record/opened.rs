@@ -3,7 +3,6 @@
 use super::{Body, CallRecord, Change, Detail, LARGEST, Media, Outcome, Part, Record, note};
 use crate::bulk;
 use crate::entry::message::{Block, BlockKind, Content};
-use crate::entry::tool::{self, Action};
 use crate::entry::{Entry, Kind};
 use crate::id::Key;
 use crate::json::Raw;
@@ -11,6 +10,7 @@ use crate::layout::Problem;
 use crate::prompt;
 use crate::session::{Call, Node, Role, Session};
 use crate::source::Source;
+use crate::tool::{self, Action};
 use crate::usage::Tokens;
 
 /// A session with the files its entries stand in.

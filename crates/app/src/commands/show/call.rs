@@ -4,9 +4,9 @@ use std::io;
 
 use anstyle::Style;
 use report::words;
-use transcript::entry::tool::{Action, Hunk};
 use transcript::json::Raw;
 use transcript::record::{CallRecord, Change, Detail, Outcome};
+use transcript::tool::{Action, Hunk, ToolForm};
 
 use super::page::{Block, Fold, Page};
 use crate::terminal::format::{counted, short_duration};
@@ -108,7 +108,7 @@ fn chips(call: &CallRecord) -> Vec<(Style, String)> {
 /// What stands below a call's line before what came of it: its input, where a level shows that.
 pub fn input(page: &mut Page<'_>, call: &CallRecord, hint: Option<&str>) -> io::Result<()> {
     let input = Raw::new(call.input.as_bytes()).ok();
-    if call.tool == "ExitPlanMode"
+    if ToolForm::of(&call.tool) == ToolForm::Plan
         && let Some(plan) = input.and_then(|i| i.string("plan"))
     {
         return page.ends((40, 0), style::PLAIN, BELOW, &plan, hint);
@@ -138,8 +138,9 @@ pub fn input(page: &mut Page<'_>, call: &CallRecord, hint: Option<&str>) -> io::
 pub fn outcome(page: &mut Page<'_>, call: &CallRecord, hint: Option<&str>) -> io::Result<()> {
     let Some(outcome) = &call.outcome else { return Ok(()) };
     let answers = outcome.text.as_deref().map(words::answers).unwrap_or_default();
+    let is_answered = ToolForm::of(&call.tool) == ToolForm::Question;
     match &outcome.change {
-        None if call.tool == "AskUserQuestion" && !answers.is_empty() && !outcome.is_error => {
+        None if is_answered && !answers.is_empty() && !outcome.is_error => {
             for answer in answers {
                 page.folded(style::PLAIN, BELOW, &format!("→ {answer}"), hint)?;
             }

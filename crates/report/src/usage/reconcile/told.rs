@@ -10,6 +10,7 @@ use transcript::line::LineReader;
 use transcript::session::{Call, Session};
 use transcript::source::Source;
 use transcript::time::Time;
+use transcript::tool::ToolForm;
 use transcript::usage::Tokens;
 
 use super::Source as Claimant;
@@ -158,9 +159,7 @@ fn hidden(session: &Session) -> Vec<HiddenCall> {
         most: compaction.pre_tokens.zip(compaction.post_tokens).map(|(a, b)| a.saturating_add(b)),
     });
     let is_web = |call: &&Call| {
-        matches!(session.tool(call), "WebSearch" | "WebFetch")
-            && call.result().is_some()
-            && !call.is_error
+        ToolForm::of(session.tool(call)).asks_web() && call.result().is_some() && !call.is_error
     };
     let web = session.own_calls().filter(is_web).map(|call| HiddenCall {
         kind: Hidden::Web,
