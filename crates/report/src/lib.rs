@@ -4,9 +4,7 @@
 //! in, structs go out, and the doors decide how they look.
 
 pub mod diff;
-pub mod doctor;
 pub mod errors;
-pub mod event;
 pub mod export;
 pub mod file;
 pub mod filter;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use transcript::entry::Entry;
 use transcript::id::Key;
+use transcript::reading::Reading;
 use transcript::session::Session;
 use transcript::source::Source;
 use transcript::time::Time;
@@ -52,11 +52,8 @@ pub fn calls(session: &Session, source: &Source) -> Vec<CallFact> {
 
 fn skill(call: &transcript::session::Call, session: &Session, source: &Source) -> Option<String> {
     let bytes = source.entry(&session.nodes()[call.node()]).ok()?;
-    let entry = Entry::of(&bytes, 0);
-    let is_it = |id| Key::of_str(id) == call.key();
-    let input = entry.blocks().iter().find(|block| block.id.is_some_and(is_it))?.input?;
-    let name = input.string("skill").or_else(|| input.string("command"))?;
-    Some(name.into_owned())
+    let input = Reading::from_bytes(&bytes).call_input(call.key())?;
+    input.skill_name().map(|name| name.into_owned())
 }
 
 /// What calls are grouped by.

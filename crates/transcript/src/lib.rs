@@ -8,6 +8,8 @@
 //! - [`entry`]: lines into entries
 //! - [`session`]: the entries of one file into a session
 //! - [`record`]: what a reader sees of an entry, the way to its words
+//! - [`reading`]: one entry, read as far as it is asked
+//! - [`call`]: inputs of calls as typed values
 //! - [`bulk`]: what can be left out of a line
 //! - [`tool`]: what the tools do, as data
 //! - [`library`]: all files of a Claude folder joined
@@ -19,9 +21,12 @@
 //! There is no clock, environment, terminal or network here, and files are only read.
 
 pub mod bulk;
+pub mod call;
 pub mod catalog;
 pub mod diagnostic;
+pub mod doctor;
 pub mod entry;
+pub mod event;
 mod firsts;
 pub mod id;
 pub mod json;
@@ -33,6 +38,7 @@ pub mod parallel;
 pub mod path;
 pub mod phrase;
 pub mod prompt;
+pub mod reading;
 pub mod record;
 pub mod request;
 pub mod session;

@@ -12,7 +12,8 @@ use crate::tool::{self, Action, Hunk};
 mod note;
 mod opened;
 
-pub use opened::{Opened, output, picture, said};
+pub(crate) use opened::said;
+pub use opened::{Opened, output, picture};
 
 /// An entry longer than this is not read, so that memory stays bounded.
 pub const LARGEST: u32 = 64 << 20;

@@ -320,7 +320,7 @@ pub(super) fn text_of(bytes: &[u8]) -> String {
 }
 
 /// What stands in a user entry, without what was put before a person's words.
-pub fn said(entry: &Entry<'_>) -> Option<String> {
+pub(crate) fn said(entry: &Entry<'_>) -> Option<String> {
     match &entry.message {
         Some(message) if entry.kind != Kind::User || entry.is_compact_summary => {
             message.text().map(|text| text.into_owned())

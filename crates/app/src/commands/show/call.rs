@@ -4,7 +4,7 @@ use std::io;
 
 use anstyle::Style;
 use report::words;
-use transcript::json::Raw;
+use transcript::call::CallInput;
 use transcript::record::{CallRecord, Change, Detail, Outcome};
 use transcript::tool::{Action, Hunk, ToolForm};
 
@@ -107,9 +107,9 @@ fn chips(call: &CallRecord) -> Vec<(Style, String)> {
 
 /// What stands below a call's line before what came of it: its input, where a level shows that.
 pub fn input(page: &mut Page<'_>, call: &CallRecord, hint: Option<&str>) -> io::Result<()> {
-    let input = Raw::new(call.input.as_bytes()).ok();
+    let input = CallInput::from_json(&call.input);
     if ToolForm::of(&call.tool) == ToolForm::Plan
-        && let Some(plan) = input.and_then(|i| i.string("plan"))
+        && let Some(plan) = input.and_then(CallInput::plan_text)
     {
         return page.ends((40, 0), style::PLAIN, BELOW, &plan, hint);
     }
@@ -120,15 +120,11 @@ pub fn input(page: &mut Page<'_>, call: &CallRecord, hint: Option<&str>) -> io::
     if call.outcome.as_ref().is_some_and(|outcome| outcome.change.is_some()) {
         return Ok(());
     }
-    let Some(input) = input.filter(|i| i.is_object()) else {
+    let Some(members) = input.and_then(CallInput::named_members) else {
         return page.folded(style::DIM, BELOW, &call.input, hint);
     };
-    for (name, value) in input.fields() {
-        let name = safe::line(&name.text());
-        let text = value.text().map_or_else(
-            || String::from_utf8_lossy(value.bytes()).into_owned(),
-            |text| text.into_owned(),
-        );
+    for (name, value) in members {
+        let (name, text) = (safe::line(&name), value.into_text());
         page.folded(style::DIM, BELOW, &format!("{name}: {text}"), hint)?;
     }
     Ok(())
