@@ -10,6 +10,7 @@
 //! - [`record`]: what a reader sees of an entry, the way to its words
 //! - [`reading`]: one entry, read as far as it is asked
 //! - [`call`]: inputs of calls as typed values
+//! - [`words`]: the texts of an entry, to be searched or by their place
 //! - [`bulk`]: what can be left out of a line
 //! - [`tool`]: what the tools do, as data
 //! - [`library`]: all files of a Claude folder joined
@@ -47,3 +48,4 @@ pub mod source;
 pub mod time;
 pub mod tool;
 pub mod usage;
+pub mod words;

@@ -14,6 +14,7 @@ use crate::line::Line;
 use crate::prompt;
 use crate::record;
 use crate::session::{Builder, Node};
+use crate::time::Time;
 use crate::usage::Tokens;
 
 /// An entry to be asked.
@@ -82,6 +83,11 @@ impl<'a> Reading<'a> {
     /// Its type, as written.
     pub fn type_name(&self) -> Option<Cow<'a, str>> {
         self.0.type_name.map(|name| name.text())
+    }
+
+    /// When it was written, as it says itself.
+    pub const fn written_at(&self) -> Option<Time> {
+        self.0.time
     }
 
     /// Its id, as written.
