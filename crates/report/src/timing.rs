@@ -164,7 +164,6 @@ mod tests {
     use std::io::Write;
 
     use transcript::session::{Builder, Options};
-    use transcript::tool::ToolForm;
 
     use super::*;
 
