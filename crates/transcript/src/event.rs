@@ -68,7 +68,7 @@ pub(crate) fn events(builder: &Builder, node: &Node, entry: &Entry<'_>) -> Vec<E
         tool: tool.map(str::to_owned),
         text: in_one_line(text),
     };
-    let said = || crate::record::said(entry).unwrap_or_default();
+    let said = || crate::dialect::said(entry).unwrap_or_default();
     match node.role {
         // The entry that delivers a queued prompt tells of it.
         _ if node.kind == Kind::Bookkeeping => Vec::new(),

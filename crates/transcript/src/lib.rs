@@ -7,6 +7,7 @@
 //! - [`mod@line`]: bytes into lines, each named by its offset
 //! - [`entry`]: lines into entries
 //! - [`session`]: the entries of one file into a session
+//! - [`dialect`]: the formats of assistants behind one trait
 //! - [`record`]: what a reader sees of an entry, the way to its words
 //! - [`reading`]: one entry, read as far as it is asked
 //! - [`call`]: inputs of calls as typed values
@@ -25,6 +26,7 @@ pub mod bulk;
 pub mod call;
 pub mod catalog;
 pub mod diagnostic;
+pub mod dialect;
 pub mod doctor;
 pub mod entry;
 pub mod event;

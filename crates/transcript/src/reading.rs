@@ -7,12 +7,12 @@ use std::borrow::Cow;
 
 use crate::call::CallInput;
 use crate::diagnostic::Diagnostic;
+use crate::dialect::{ClaudeCode, Dialect};
 use crate::entry::message::{Block, BlockKind};
 use crate::entry::{Entry, Kind};
 use crate::id::{Key, SessionId};
 use crate::line::Line;
 use crate::prompt;
-use crate::record;
 use crate::session::{Builder, Node};
 use crate::time::Time;
 use crate::usage::Tokens;
@@ -122,7 +122,7 @@ impl<'a> Reading<'a> {
 
     /// What stands in it, without what was put before a person's words.
     pub fn spoken_text(&self) -> Option<String> {
-        record::said(&self.0)
+        ClaudeCode::spoken_text(self)
     }
 
     /// What a person typed.

@@ -9,10 +9,8 @@ use crate::session::{Role, State};
 use crate::time::Time;
 use crate::tool::{self, Action, Hunk};
 
-mod note;
 mod opened;
 
-pub(crate) use opened::said;
 pub use opened::{Opened, output, picture};
 
 /// An entry longer than this is not read, so that memory stays bounded.
@@ -282,7 +280,7 @@ pub struct Change {
 }
 
 impl Change {
-    fn new(change: tool::Change, hunks: Vec<Hunk>) -> Self {
+    pub(crate) fn new(change: tool::Change, hunks: Vec<Hunk>) -> Self {
         let tool::Change { path, added, removed, created, deleted, estimated, unknown } = change;
         Self { path, added, removed, created, deleted, estimated, unknown, hunks }
     }

@@ -173,8 +173,8 @@ fn plain(value: Raw<'_>) -> Option<String> {
                 .find_map(|item| item.string("text").or_else(|| item.text()))
                 .map(|t| t.into_owned())
         })
-        .or_else(|| value.f64().map(|_| super::opened::text_of(value.bytes())))
-        .or_else(|| value.is_object().then(|| super::opened::text_of(value.bytes())))
+        .or_else(|| value.f64().map(|_| super::record::text_of(value.bytes())))
+        .or_else(|| value.is_object().then(|| super::record::text_of(value.bytes())))
 }
 
 #[cfg(test)]
