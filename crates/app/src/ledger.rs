@@ -12,7 +12,7 @@ use store::catalog::Catalog;
 use transcript::id::Key;
 use transcript::layout::{self, Found, Problem};
 use transcript::library::Library;
-use transcript::reading::Reading;
+use transcript::reading::EntryReading;
 use transcript::session::Session;
 use transcript::source::Source;
 use transcript::time::Time;
@@ -357,7 +357,7 @@ fn links(session: &Session, source: &Source) -> Links {
             continue;
         }
         let Ok(bytes) = source.entry(&session.nodes()[call.node()]) else { continue };
-        let input = Reading::from_bytes(&bytes).call_input(call.key());
+        let input = EntryReading::from_bytes(&bytes).call_input(call.key());
         let kind = input.and_then(|input| input.subagent_type());
         kinds.extend(kind.map(|kind| (call.key(), kind.into_owned())));
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use transcript::call::{CallInput, changed_members};
 use transcript::id::Key;
 use transcript::layout::Problem;
-use transcript::reading::{ErrorText, Reading};
+use transcript::reading::{EntryReading, ErrorText};
 use transcript::session::{Call, Session, State};
 use transcript::source::Source;
 use transcript::time::Time;
@@ -94,7 +94,7 @@ fn error(
 ) -> Result<ErrorItem, Problem> {
     let result = &session.nodes()[node];
     let bytes = source.entry(result)?;
-    let failed = Reading::from_bytes(&bytes).failed_result(call.map(Call::key));
+    let failed = EntryReading::from_bytes(&bytes).failed_result(call.map(Call::key));
     let (tool_use_id, error) = failed.unwrap_or((None, ErrorText::None));
     let input = call.map(|call| input(session, source, call)).transpose()?.flatten();
     let fix = match (call, with_fixes) {
@@ -119,7 +119,7 @@ fn error(
 /// The input of a call, as JSON.
 fn input(session: &Session, source: &Source, call: &Call) -> Result<Option<String>, Problem> {
     let bytes = source.entry(&session.nodes()[call.node()])?;
-    let input = Reading::from_bytes(&bytes).call_input(call.key());
+    let input = EntryReading::from_bytes(&bytes).call_input(call.key());
     Ok(input.map(|input| input.to_json().into_owned()))
 }
 

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use transcript::call::CallInput;
 use transcript::id::Key;
 use transcript::layout::Problem;
-use transcript::reading::Reading;
+use transcript::reading::EntryReading;
 use transcript::session::{Role, Session};
 use transcript::source::Source;
 use transcript::time::Time;
@@ -137,7 +137,7 @@ pub fn commands(session: &Session, source: &Source) -> Result<Vec<Tried>, Proble
     for call in shells.filter(|call| call.result().is_some()) {
         let node = &session.nodes()[call.node()];
         let bytes = source.entry(node)?;
-        let input = Reading::from_bytes(&bytes).call_input(call.key());
+        let input = EntryReading::from_bytes(&bytes).call_input(call.key());
         let command = input.and_then(|input| input.shell_command());
         all.extend(command.map(|command| Tried {
             key: node.key,
@@ -159,7 +159,7 @@ pub fn corrections(session: &Session, source: &Source) -> Result<Vec<Said>, Prob
             continue;
         }
         let bytes = source.entry(node)?;
-        let text = Reading::from_bytes(&bytes).typed_text().map(|text| text.into_owned());
+        let text = EntryReading::from_bytes(&bytes).typed_text().map(|text| text.into_owned());
         all.extend(text.filter(|text| is_correction(text)).map(|text| Said {
             key: node.key,
             number: node.number,

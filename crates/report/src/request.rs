@@ -9,7 +9,7 @@ mod context;
 use std::collections::BTreeMap;
 
 use transcript::layout::Problem;
-use transcript::reading::Reading;
+use transcript::reading::EntryReading;
 pub use transcript::request::sent::tool_name;
 use transcript::request::sent::{
     RequestParts, RequestShape, block_lengths, message_role, verify_digest,
@@ -189,7 +189,7 @@ pub fn of_entry(
 /// The request that an answer names.
 pub fn request_ref(opened: &Opened<'_>, node: usize) -> Result<Option<String>, Problem> {
     let bytes = opened.bytes(node)?;
-    Ok(Reading::from_bytes(&bytes).request_ref())
+    Ok(EntryReading::from_bytes(&bytes).request_ref())
 }
 
 /// What the answer to a request says it read.

@@ -5,7 +5,7 @@
 
 use transcript::diagnostic::DiagnosticKind;
 use transcript::layout::Problem;
-use transcript::reading::Reading;
+use transcript::reading::EntryReading;
 use transcript::session::{Ending, Role, Session, State};
 use transcript::tool::Action;
 
@@ -309,7 +309,7 @@ pub fn tokens(opened: &Opened<'_>, nodes: &[usize]) -> Result<Option<Tokens>, Pr
     let all = opened.session().nodes();
     for &node in nodes.iter().rev().filter(|&&n| all[n].is_by_model()) {
         let bytes = opened.bytes(node)?;
-        let Some(usage) = Reading::from_bytes(&bytes).response_tokens() else { continue };
+        let Some(usage) = EntryReading::from_bytes(&bytes).response_tokens() else { continue };
         let tokens = Tokens {
             node,
             number: opened.number(node),

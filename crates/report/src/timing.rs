@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use transcript::prompt;
-use transcript::reading::Reading;
+use transcript::reading::EntryReading;
 use transcript::session::{Node, Role, Session};
 use transcript::source::Source;
 use transcript::time::Time;
@@ -94,7 +94,7 @@ pub fn timing(session: &Session, sources: &[Source], slowest: usize) -> Timing {
             turn.person += gap;
             let done = std::mem::take(&mut turn);
             timing.turns.extend((done.working() > 0 || done.turn > 0).then_some(done));
-            let said = Reading::from_bytes(&bytes(node)).spoken_text().unwrap_or_default();
+            let said = EntryReading::from_bytes(&bytes(node)).spoken_text().unwrap_or_default();
             let said = prompt::command_line(&said).unwrap_or(said);
             turn.turn = number;
             turn.prompt = said.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -113,7 +113,7 @@ pub fn timing(session: &Session, sources: &[Source], slowest: usize) -> Timing {
                 let tool = call.map_or("", |call| session.tool(call));
                 let own = match ToolForm::of(tool) {
                     form if form.waits_for_person() => 0,
-                    _ => Reading::from_bytes(&bytes(node))
+                    _ => EntryReading::from_bytes(&bytes(node))
                         .tool_duration()
                         .map_or(gap, |own| own.clamp(0, gap)),
                 };
@@ -144,7 +144,7 @@ fn slow(session: &Session, bytes: &dyn Fn(&Node) -> Vec<u8>, most: usize) -> Vec
         let node = &nodes[call.node()];
         let tool = session.tool(call).to_owned();
         let bytes = bytes(node);
-        let input = Reading::from_bytes(&bytes).call_input(call.key());
+        let input = EntryReading::from_bytes(&bytes).call_input(call.key());
         let subject = input
             .and_then(|input| input.subject_for(&tool))
             .map(|subject| subject.split_whitespace().collect::<Vec<_>>().join(" "));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use transcript::id::Key;
-use transcript::reading::Reading;
+use transcript::reading::EntryReading;
 use transcript::session::Session;
 use transcript::source::Source;
 use transcript::time::Time;
@@ -52,7 +52,7 @@ pub fn calls(session: &Session, source: &Source) -> Vec<CallFact> {
 
 fn skill(call: &transcript::session::Call, session: &Session, source: &Source) -> Option<String> {
     let bytes = source.entry(&session.nodes()[call.node()]).ok()?;
-    let input = Reading::from_bytes(&bytes).call_input(call.key())?;
+    let input = EntryReading::from_bytes(&bytes).call_input(call.key())?;
     input.skill_name().map(|name| name.into_owned())
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use transcript::id::{AgentId, Key};
 use transcript::layout::Problem;
 use transcript::library::{Agent, AgentParent, SessionItem};
-use transcript::reading::Reading;
+use transcript::reading::EntryReading;
 use transcript::session::{Call, ForkKind, LinkKind, Role, Session};
 use transcript::time::Time;
 
@@ -379,7 +379,7 @@ pub fn gist(summary: &str) -> &str {
 /// What a call asked a subagent to be and to do: its type and description.
 pub fn task(opened: &Opened<'_>, call: &Call) -> Result<(Option<String>, Option<String>), Problem> {
     let bytes = opened.bytes(call.node())?;
-    let input = Reading::from_bytes(&bytes).call_input(call.key());
+    let input = EntryReading::from_bytes(&bytes).call_input(call.key());
     Ok(input.map_or((None, None), |input| input.subagent_task()))
 }
 

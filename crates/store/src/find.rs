@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 use hashbrown::{HashMap, HashSet};
 use transcript::id::SessionId;
-use transcript::reading::Reading;
+use transcript::reading::EntryReading;
 use transcript::session::State;
 use transcript::source::Source;
 use transcript::time::Time;
@@ -221,7 +221,7 @@ impl Finder {
         }
         let Some(row) = self.archive.file(FileId(file))? else { return Ok(None) };
         let bytes = self.entry(&row, entry)?;
-        let entry = Reading::from_bytes(&bytes);
+        let entry = EntryReading::from_bytes(&bytes);
         let mut text = text::text_of(&entry, role).unwrap_or_default();
         if role == Role::Output
             && let Some(saved) = Spills::of(&self.archive, &row).saved(&text)

@@ -9,7 +9,7 @@ mod typed;
 
 use std::borrow::Cow;
 
-use transcript::reading::Reading;
+use transcript::reading::EntryReading;
 use transcript::session::{Builder, Node};
 use transcript::words::{SearchPart, SearchRole};
 
@@ -78,7 +78,7 @@ impl From<Role> for SearchRole {
 }
 
 /// The parts of an entry that has been pushed to `builder` as `node`.
-pub fn parts<'a>(builder: &Builder, node: &Node, entry: &Reading<'a>) -> Vec<Part<'a>> {
+pub fn parts<'a>(builder: &Builder, node: &Node, entry: &EntryReading<'a>) -> Vec<Part<'a>> {
     let mut parts = entry.search_parts(builder, node);
     parts.retain(|part| {
         let is_ours = is_own_call(part)
@@ -94,7 +94,7 @@ fn is_own_call(part: &SearchPart<'_>) -> bool {
 }
 
 /// The words of an entry that are indexed under `role`.
-pub fn text_of(entry: &Reading<'_>, role: Role) -> Option<String> {
+pub fn text_of(entry: &EntryReading<'_>, role: Role) -> Option<String> {
     let parts = entry.parts_of_role(role.into()).into_iter().filter(|part| !is_own_call(part));
     let texts: Vec<String> = parts.map(|part| part.text.into_owned()).collect();
     (!texts.is_empty()).then(|| texts.join("\n"))

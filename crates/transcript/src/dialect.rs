@@ -18,7 +18,7 @@ use std::path::Path;
 use crate::diagnostic::Diagnostic;
 use crate::layout::{FileKind, Problem};
 use crate::line::Line;
-use crate::reading::Reading;
+use crate::reading::EntryReading;
 use crate::record::{Body, Media, Opened};
 use crate::session::Builder;
 use crate::tool::ToolSpec;
@@ -54,7 +54,11 @@ pub trait Dialect {
     fn take_line(builder: &mut Builder, line: Line<'_>);
 
     /// Gives each entry of a line to be asked; what was odd is added to `odd`.
-    fn each_entry<'a>(line: Line<'a>, odd: &mut Vec<Diagnostic>, each: impl FnMut(Reading<'a>));
+    fn each_entry<'a>(
+        line: Line<'a>,
+        odd: &mut Vec<Diagnostic>,
+        each: impl FnMut(EntryReading<'a>),
+    );
 
     /// The content of an entry's record. Results are read from the opened session.
     fn read_content(
@@ -80,7 +84,7 @@ pub trait Dialect {
     fn result_text(entry: &[u8], call: &str) -> Option<String>;
 
     /// What stands in an entry, without what was put before a person's words.
-    fn spoken_text(entry: &Reading<'_>) -> Option<String>;
+    fn spoken_text(entry: &EntryReading<'_>) -> Option<String>;
 
     /// The tokens that an entry claims for its response. Where an assistant writes them as an entry
     /// of their own, that entry has them.

@@ -19,7 +19,7 @@ use crate::usage::Tokens;
 
 /// An entry to be asked.
 #[derive(Debug, Clone)]
-pub struct Reading<'a>(Entry<'a>);
+pub struct EntryReading<'a>(Entry<'a>);
 
 /// The result of a call.
 #[derive(Debug, Clone, Copy)]
@@ -61,7 +61,7 @@ impl ErrorText {
     }
 }
 
-impl<'a> Reading<'a> {
+impl<'a> EntryReading<'a> {
     /// The entry of exactly these bytes.
     pub fn from_bytes(bytes: &'a [u8]) -> Self {
         Self(Entry::of(bytes, 0))
@@ -71,9 +71,9 @@ impl<'a> Reading<'a> {
     pub fn each_in_line(
         line: Line<'a>,
         odd: &mut Vec<Diagnostic>,
-        mut each: impl FnMut(Reading<'a>),
+        mut each: impl FnMut(EntryReading<'a>),
     ) {
-        Entry::read(line, odd, |entry| each(Reading(entry)));
+        Entry::read(line, odd, |entry| each(EntryReading(entry)));
     }
 
     pub(crate) const fn entry(&self) -> &Entry<'a> {

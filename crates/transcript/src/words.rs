@@ -11,7 +11,7 @@ use crate::entry::message::{Block, BlockKind};
 use crate::id::Key;
 use crate::json::Raw;
 use crate::prompt;
-use crate::reading::Reading;
+use crate::reading::EntryReading;
 use crate::session::{Builder, Node, Role};
 use crate::tool;
 
@@ -64,7 +64,7 @@ pub enum Spot {
     Block(u16),
 }
 
-impl<'a> Reading<'a> {
+impl<'a> EntryReading<'a> {
     /// The parts that can be searched, after it was pushed to `builder` as `node`.
     pub fn search_parts(&self, builder: &Builder, node: &Node) -> Vec<SearchPart<'a>> {
         let entry = self.entry();
@@ -236,7 +236,7 @@ mod tests {
     #[test]
     fn each_kind_of_entry_has_its_words() {
         let said = |line: &str, spot| {
-            Reading::from_bytes(line.as_bytes()).words_at(spot).map(|words| words.into_owned())
+            EntryReading::from_bytes(line.as_bytes()).words_at(spot).map(|words| words.into_owned())
         };
         let call = r#"{"type":"assistant","message":{"content":[{"type":"text","text":"ok"},{"type":"tool_use","id":"t","name":"Read","input":{"file_path":"/a"}}]}}"#;
         assert_eq!(said(call, Spot::Block(0)).as_deref(), Some("ok"));

@@ -12,7 +12,7 @@ use transcript::event::{Event, EventKind};
 use transcript::id::SessionId;
 use transcript::layout::{self, FileKind, Found, Problem};
 use transcript::line::LineReader;
-use transcript::reading::Reading;
+use transcript::reading::EntryReading;
 use transcript::session::{Builder, Node};
 use transcript::side::registry::Status;
 use transcript::time::Time;
@@ -168,7 +168,7 @@ fn read_on(
         // The rest of a line that was cut at the end of the file comes with its beginning.
         let is_news = line.offset + line.length > from;
         builder.line(line);
-        Reading::each_in_line(line, &mut odd, |entry| {
+        EntryReading::each_in_line(line, &mut odd, |entry| {
             if let Some(node) = builder.nodes().get(at).filter(|_| is_news) {
                 events.extend(events_of(found, builder, node, &entry, since));
             }
@@ -183,7 +183,7 @@ fn events_of(
     found: &Found,
     builder: &Builder,
     node: &Node,
-    entry: &Reading<'_>,
+    entry: &EntryReading<'_>,
     since: Time,
 ) -> Vec<SessionEvent> {
     // Copies of earlier entries come with new files.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use memchr::memmem;
 use rayon::prelude::*;
 use report::export::cover::Cover;
-use transcript::reading::Reading;
+use transcript::reading::EntryReading;
 use transcript::record::{Body, LARGEST, Opened, Part, Record};
 use transcript::session::{Role, Session};
 
@@ -174,7 +174,7 @@ fn said(opened: &Opened<'_>, node: usize, cover: &mut Cover<'_>, each: &mut dyn 
     let entry = &opened.session().nodes()[node];
     if matches!(entry.role, Role::Call | Role::Result) && entry.length <= LARGEST {
         let Some(line) = line(opened, node, cover) else { return };
-        Reading::from_bytes(line.as_bytes()).each_text(each);
+        EntryReading::from_bytes(line.as_bytes()).each_text(each);
         return;
     }
     let Ok(Some(mut record)) = opened.record(node) else { return };

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use transcript::layout::Problem;
-use transcript::reading::Reading;
+use transcript::reading::EntryReading;
 use transcript::request::sent::RecordedMessage;
 use transcript::request::{MessageSource, RequestLog};
 use transcript::session::Role;
@@ -136,6 +136,6 @@ fn in_blobs(
         return Ok(None);
     }
     let bytes = opened.bytes(node)?;
-    let entry = Reading::from_bytes(&bytes);
+    let entry = EntryReading::from_bytes(&bytes);
     Ok(blobs.iter().rev().find(|(_, message)| message.holds_entry(&entry)).map(|(place, _)| *place))
 }

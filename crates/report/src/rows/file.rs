@@ -7,7 +7,7 @@ use store::table::words::{Place, Spot};
 use store::table::{Table, Value};
 use transcript::id::Key;
 use transcript::layout::Problem;
-use transcript::reading::Reading;
+use transcript::reading::EntryReading;
 use transcript::session::{Call, Node, Role, Session};
 use transcript::source::Source;
 use transcript::tool::{self, ToolForm};
@@ -101,7 +101,7 @@ impl File<'_> {
                 while made.next_if(|(_, call)| call.node() <= at).is_some() {}
                 continue;
             }
-            let entry = Reading::from_bytes(pages.entry(node)?);
+            let entry = EntryReading::from_bytes(pages.entry(node)?);
             if is_own {
                 self.entry(at, node, &entry, each);
                 self.texts(at, node, &entry, each);
@@ -147,12 +147,12 @@ impl File<'_> {
             return Ok(self.long(node, Spot::Whole, ""));
         }
         let mut pages = Pages::new(source, std::slice::from_ref(node));
-        let entry = Reading::from_bytes(pages.entry(node)?);
+        let entry = EntryReading::from_bytes(pages.entry(node)?);
         let said = entry.words_at(Spot::Whole);
         Ok(said.map_or(Value::Null, |said| Value::Text(said.into_owned())))
     }
 
-    fn entry(&self, at: usize, node: &Node, entry: &Reading<'_>, each: &mut Visitor<'_>) {
+    fn entry(&self, at: usize, node: &Node, entry: &EntryReading<'_>, each: &mut Visitor<'_>) {
         let session = self.session;
         let parent = session.parent(at).map(|up| session.nodes()[up].number);
         let state = session.state(at);
@@ -176,7 +176,7 @@ impl File<'_> {
         each(table, row);
     }
 
-    fn texts(&self, at: usize, node: &Node, entry: &Reading<'_>, each: &mut Visitor<'_>) {
+    fn texts(&self, at: usize, node: &Node, entry: &EntryReading<'_>, each: &mut Visitor<'_>) {
         let mut give = |kind: &'static str, spot: Spot, text: &str| {
             if text.trim().is_empty() {
                 return;
@@ -225,7 +225,13 @@ impl File<'_> {
         }
     }
 
-    fn pending(&self, node: &Node, entry: &Reading<'_>, call: &Call, kinds: &mut Kinds) -> Pending {
+    fn pending(
+        &self,
+        node: &Node,
+        entry: &EntryReading<'_>,
+        call: &Call,
+        kinds: &mut Kinds,
+    ) -> Pending {
         let name = self.session.tool(call);
         let key = call.key();
         let Some((at, input)) = entry.block_number(key).zip(entry.call_input(key)) else {
@@ -246,7 +252,7 @@ impl File<'_> {
         }
     }
 
-    fn told(&self, node: &Node, entry: &Reading<'_>, call: &Call) -> Told {
+    fn told(&self, node: &Node, entry: &EntryReading<'_>, call: &Call) -> Told {
         let key = call.key();
         let Some((at, result)) = entry.block_number(key).zip(entry.call_result(key)) else {
             let outcome = if call.is_error { "error" } else { "ok" };

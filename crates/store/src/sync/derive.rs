@@ -9,7 +9,7 @@ use hashbrown::{HashMap, HashSet};
 use transcript::layout::{FileKind, Found};
 use transcript::library::Card;
 use transcript::line::LineReader;
-use transcript::reading::Reading;
+use transcript::reading::EntryReading;
 use transcript::session::{Node, Options};
 use transcript::time::Time;
 use transcript::usage::{self, Claims};
@@ -360,7 +360,7 @@ fn read(
         let is_claim = usage::is_marked(line.bytes);
         builder.line(line);
         let mut at = first;
-        Reading::each_in_line(line, &mut odd, |entry| {
+        EntryReading::each_in_line(line, &mut odd, |entry| {
             if is_claim {
                 claims.take_reading(&entry);
             }

@@ -15,7 +15,7 @@ use rusqlite::functions::FunctionFlags;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::types::{Value as Stored, ValueRef};
 use rusqlite::{Batch, Connection, ErrorCode};
-use transcript::reading::Reading;
+use transcript::reading::EntryReading;
 
 use super::keep::{self, Tables, TablesError};
 use super::schema::{self, TABLES};
@@ -354,7 +354,7 @@ impl Reader {
         let (offset, length) = *self.last.as_ref()?.1.get(at)?;
         let length = (length as usize).min(transcript::line::HELD);
         let bytes = archive.read(GenerationId(generation), offset, length).ok()?;
-        let words = Reading::from_bytes(&bytes).words_at(place.spot);
+        let words = EntryReading::from_bytes(&bytes).words_at(place.spot);
         words.map(|words| words.into_owned())
     }
 

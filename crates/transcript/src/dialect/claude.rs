@@ -11,7 +11,7 @@ use crate::diagnostic::Diagnostic;
 use crate::entry::Entry;
 use crate::layout::{self, FileKind, Problem};
 use crate::line::Line;
-use crate::reading::Reading;
+use crate::reading::EntryReading;
 use crate::record::{Media, Opened};
 use crate::session::Builder;
 use crate::tool::ToolSpec;
@@ -35,8 +35,12 @@ impl Dialect for ClaudeCode {
         builder.line(line);
     }
 
-    fn each_entry<'a>(line: Line<'a>, odd: &mut Vec<Diagnostic>, each: impl FnMut(Reading<'a>)) {
-        Reading::each_in_line(line, odd, each);
+    fn each_entry<'a>(
+        line: Line<'a>,
+        odd: &mut Vec<Diagnostic>,
+        each: impl FnMut(EntryReading<'a>),
+    ) {
+        EntryReading::each_in_line(line, odd, each);
     }
 
     fn read_content(
@@ -73,11 +77,11 @@ impl Dialect for ClaudeCode {
         record::output(entry, call)
     }
 
-    fn spoken_text(entry: &Reading<'_>) -> Option<String> {
+    fn spoken_text(entry: &EntryReading<'_>) -> Option<String> {
         record::said(entry.entry())
     }
 
     fn tokens_of(entry: &[u8]) -> Option<Tokens> {
-        Reading::from_bytes(entry).response_tokens()
+        EntryReading::from_bytes(entry).response_tokens()
     }
 }

@@ -6,7 +6,7 @@ use super::{ContentHash, RequestMessage};
 use crate::entry::Entry;
 use crate::entry::message::{BlockKind, Content};
 use crate::json::Raw;
-use crate::reading::Reading;
+use crate::reading::EntryReading;
 
 /// What the line of a request says, beside its messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -212,7 +212,7 @@ impl RecordedMessage {
     }
 
     /// Whether it has what an entry says.
-    pub fn holds_entry(&self, reading: &Reading<'_>) -> bool {
+    pub fn holds_entry(&self, reading: &EntryReading<'_>) -> bool {
         let entry = reading.entry();
         // A prompt that was typed while the model worked is an attachment; a local command and what
         // it printed are entries of the system.

@@ -13,7 +13,7 @@ use crate::entry::{Entry, Kind};
 use crate::id::Key;
 use crate::json::{Raw, Str};
 use crate::line::{Batch, Line, LineReader};
-use crate::reading::Reading;
+use crate::reading::EntryReading;
 use crate::session::{Builder, Options};
 use crate::time::Time;
 
@@ -100,7 +100,7 @@ impl Claims {
     }
 
     /// Takes a reading of an entry, as [`entry`](Self::entry).
-    pub fn take_reading(&mut self, reading: &Reading<'_>) {
+    pub fn take_reading(&mut self, reading: &EntryReading<'_>) {
         self.entry(reading.entry());
     }
 

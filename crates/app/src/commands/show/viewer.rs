@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use report::show::{self, Hidden, Left, Part};
 use transcript::id::Key;
 use transcript::library::Agent;
-use transcript::reading::Reading;
+use transcript::reading::EntryReading;
 use transcript::record::{Body, CallRecord, Opened, Record};
 use transcript::session::{Session, State};
 use transcript::side::tool_output;
@@ -438,7 +438,7 @@ fn caller(opened: &Opened<'_>, root: usize) -> Option<Key> {
     });
     by_task.or_else(|| {
         let bytes = opened.bytes(root).ok()?;
-        Reading::from_bytes(&bytes).parent_call()
+        EntryReading::from_bytes(&bytes).parent_call()
     })
 }
 
