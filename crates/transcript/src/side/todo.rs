@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn the_result_of_todo_write() {
-        let result = br#"{"oldTodos":[],"newTodos":[{"content":"Read current tokenizer files to understand functionality","status":"in_progress","activeForm":"EntryReading current tokenizer files"}]}"#;
+        let result = br#"{"oldTodos":[],"newTodos":[{"content":"Read current tokenizer files to understand functionality","status":"in_progress","activeForm":"Reading current tokenizer files"}]}"#;
         let todos = new_todos(Raw::new(result).expect("valid")).expect("a list");
         assert_eq!(todos[0].status, Some(Status::InProgress));
         assert_eq!(new_todos(Raw::new(br#""Error: x""#).expect("valid")), None);
