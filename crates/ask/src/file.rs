@@ -4,12 +4,12 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use report::file::{self, BackupRow, ChangeRow, FileLog, Filter};
-use transcript::entry::tool::Hunk;
 use transcript::id::{AgentId, SessionId};
 use transcript::layout::{FileKind, Problem};
 use transcript::library::{Card, Library};
 use transcript::side::backup::{self, BackupFile};
 use transcript::source::Source;
+use transcript::tool::Hunk;
 
 use crate::error::HistoryError;
 use crate::name::{self, NameError, Noun, SessionName};

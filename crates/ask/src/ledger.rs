@@ -9,13 +9,14 @@ use report::price::Prices;
 use report::usage::{self, Dimension, Input, Ledger, Tally, View};
 use store::archive::{Access, Archive, FileRow, GenerationId, path_of};
 use store::catalog::Catalog;
-use transcript::entry::Entry;
 use transcript::id::Key;
 use transcript::layout::{self, Found, Problem};
 use transcript::library::Library;
+use transcript::reading::EntryReading;
 use transcript::session::Session;
 use transcript::source::Source;
 use transcript::time::Time;
+use transcript::tool::ToolForm;
 use transcript::usage::{Claims, Packed};
 
 use crate::error::HistoryError;
@@ -356,14 +357,12 @@ fn links(session: &Session, source: &Source) -> Links {
     let prs = session.pr_links().iter().map(|link| (link.time, link.url.to_string())).collect();
     let mut kinds = Vec::new();
     for call in session.calls() {
-        if !matches!(session.tool(call), "Task" | "Agent") {
+        if ToolForm::of(session.tool(call)) != ToolForm::Delegation {
             continue;
         }
         let Ok(bytes) = source.entry(&session.nodes()[call.node()]) else { continue };
-        let entry = Entry::of(&bytes, 0);
-        let own =
-            entry.blocks().iter().find(|b| b.id.is_some_and(|id| Key::of_str(id) == call.key()));
-        let kind = own.and_then(|block| block.input?.string("subagent_type"));
+        let input = EntryReading::from_bytes(&bytes).call_input(call.key());
+        let kind = input.and_then(|input| input.subagent_type());
         kinds.extend(kind.map(|kind| (call.key(), kind.into_owned())));
     }
     (prs, kinds)

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use transcript::json::Raw;
 use transcript::layout::{FileKind, Found};
+use transcript::side::settings;
 use transcript::time::Time;
 
 use crate::read;
@@ -51,5 +51,5 @@ pub fn in_days(time: Time, days: u64) -> Time {
 /// `cleanupPeriodDays` of the folder's settings.
 fn cleanup_days(root: &Path) -> Option<u64> {
     let bytes = read::whole(&root.join("settings.json")).ok()?;
-    Raw::new(&bytes).ok()?.get("cleanupPeriodDays")?.u64()
+    settings::cleanup_days(&bytes)
 }

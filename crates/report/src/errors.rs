@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use transcript::entry::message::{Block, BlockKind};
-use transcript::entry::{Entry, tool};
+use transcript::call::{CallInput, changed_members};
 use transcript::id::Key;
-use transcript::json::Raw;
 use transcript::layout::Problem;
+use transcript::reading::{EntryReading, ErrorText};
 use transcript::session::{Call, Session, State};
 use transcript::source::Source;
 use transcript::time::Time;
+use transcript::tool::ToolForm;
 
 /// A call that failed.
 #[derive(Debug, Clone)]
@@ -36,46 +36,6 @@ pub struct ErrorItem {
     pub turn: Option<usize>,
     /// What helped, if it was asked for and found.
     pub fix: Option<Fix>,
-}
-
-/// What a failed call gave back.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ErrorText {
-    /// Text.
-    Text(String),
-    /// Blocks, as JSON.
-    Blocks(String),
-    /// Nothing.
-    None,
-}
-
-impl ErrorText {
-    fn of(block: &Block<'_>) -> Self {
-        match block.content {
-            None => Self::None,
-            Some(content) => match content.text() {
-                Some(text) => Self::Text(text.into_owned()),
-                None if content.is_null() => Self::None,
-                None => Self::Blocks(String::from_utf8_lossy(content.bytes()).into_owned()),
-            },
-        }
-    }
-
-    /// The text of it, blocks joined.
-    pub fn text(&self) -> String {
-        match self {
-            Self::Text(text) => text.clone(),
-            Self::None => String::new(),
-            Self::Blocks(json) => {
-                let texts = |raw: Raw<'_>| {
-                    let all =
-                        raw.items().filter_map(|item| Some(item.string("text")?.into_owned()));
-                    all.collect::<Vec<_>>().join("\n")
-                };
-                Raw::new(json.as_bytes()).map(texts).unwrap_or_else(|_| json.clone())
-            }
-        }
-    }
 }
 
 /// How sure it is that a later success is the fix.
@@ -134,13 +94,8 @@ fn error(
 ) -> Result<ErrorItem, Problem> {
     let result = &session.nodes()[node];
     let bytes = source.entry(result)?;
-    let entry = Entry::of(&bytes, 0);
-    let is_failed = |b: &&Block<'_>| {
-        b.kind == BlockKind::ToolResult
-            && b.is_error
-            && call.is_none_or(|c| b.id.map(Key::of_str) == Some(c.key()))
-    };
-    let block = entry.blocks().iter().find(is_failed);
+    let failed = EntryReading::from_bytes(&bytes).failed_result(call.map(Call::key));
+    let (tool_use_id, error) = failed.unwrap_or((None, ErrorText::None));
     let input = call.map(|call| input(session, source, call)).transpose()?.flatten();
     let fix = match (call, with_fixes) {
         (Some(call), true) => fix(session, source, call, input.as_deref())?,
@@ -150,8 +105,8 @@ fn error(
         key: result.key,
         tool: call.map(|c| session.tool(c).to_owned()),
         input,
-        error: block.map_or(ErrorText::None, ErrorText::of),
-        tool_use_id: block.and_then(|b| b.id).map(|id| id.text().into_owned()),
+        error,
+        tool_use_id,
         number: result.number,
         offset: result.offset,
         time: result.time(),
@@ -164,9 +119,8 @@ fn error(
 /// The input of a call, as JSON.
 fn input(session: &Session, source: &Source, call: &Call) -> Result<Option<String>, Problem> {
     let bytes = source.entry(&session.nodes()[call.node()])?;
-    let entry = Entry::of(&bytes, 0);
-    let block = entry.blocks().iter().find(|b| b.id.map(Key::of_str) == Some(call.key()));
-    Ok(block.and_then(|b| b.input).map(|i| String::from_utf8_lossy(i.bytes()).into_owned()))
+    let input = EntryReading::from_bytes(&bytes).call_input(call.key());
+    Ok(input.map(|input| input.to_json().into_owned()))
 }
 
 /// How many later calls of the tool are looked at.
@@ -196,7 +150,7 @@ fn fix(
         if best.as_ref().is_none_or(|b| sureness < b.sureness) {
             best = Some(Fix {
                 number: session.nodes()[call.node()].number,
-                changed: changed(failed_input, &input),
+                changed: failed_input.map_or_else(Vec::new, |f| changed_members(f, &input)),
                 input,
                 calls_between: between.saturating_sub(1),
                 sureness,
@@ -217,8 +171,7 @@ fn sureness(
     input: &str,
 ) -> Sureness {
     let tool = session.tool(failed);
-    let subject =
-        |json: &str| Some(aim(tool, &tool::subject(tool, Raw::new(json.as_bytes()).ok()?)?));
+    let subject = |json: &str| Some(aim(tool, &CallInput::from_json(json)?.subject_for(tool)?));
     if failed_input.and_then(subject) == subject(input) {
         return Sureness::SameSubject;
     }
@@ -228,27 +181,11 @@ fn sureness(
 
 /// What a call aims at: of a command its program and subcommand, else the whole subject.
 fn aim(tool: &str, subject: &str) -> String {
-    if tool != "Bash" && tool != "PowerShell" {
+    if ToolForm::of(tool) != ToolForm::Command {
         return subject.to_owned();
     }
     let command = subject.rsplit(['&', ';', '|']).find(|part| !part.trim().is_empty());
     command.unwrap_or(subject).split_whitespace().take(2).collect::<Vec<_>>().join(" ")
-}
-
-/// The members of the input that are not the same any more.
-fn changed(before: Option<&str>, after: &str) -> Vec<String> {
-    let (Some(Ok(before)), Ok(after)) =
-        (before.map(|b| Raw::new(b.as_bytes())), Raw::new(after.as_bytes()))
-    else {
-        return Vec::new();
-    };
-    let differs = |key: &str| before.get(key).map(Raw::bytes) != after.get(key).map(Raw::bytes);
-    let mut keys: Vec<String> =
-        before.fields().chain(after.fields()).map(|(k, _)| k.text().into_owned()).collect();
-    keys.sort();
-    keys.dedup();
-    keys.retain(|key| differs(key));
-    keys
 }
 
 /// Errors that are alike.
@@ -345,15 +282,6 @@ mod tests {
             signature("<tool_use_error>File does not exist.</tool_use_error>"),
             "File does not exist."
         );
-    }
-
-    #[test]
-    fn what_changed_between_two_inputs_is_named() {
-        let got = changed(
-            Some(r#"{"command":"ls /x","timeout":1}"#),
-            r#"{"command":"ls /y","timeout":1}"#,
-        );
-        assert_eq!(got, ["command"]);
     }
 
     #[test]

@@ -9,14 +9,14 @@ pub mod backlog;
 use std::collections::BTreeMap;
 
 use sha2::{Digest, Sha256};
-use transcript::entry::{Entry, tool};
+use transcript::call::CallInput;
 use transcript::id::Key;
-use transcript::json::Raw;
 use transcript::layout::Problem;
-use transcript::prompt;
+use transcript::reading::EntryReading;
 use transcript::session::{Role, Session};
 use transcript::source::Source;
 use transcript::time::Time;
+use transcript::tool::ToolForm;
 
 use crate::errors::{self, ErrorItem, Sureness};
 
@@ -132,13 +132,13 @@ pub struct Said {
 /// The commands of a session, in their order.
 pub fn commands(session: &Session, source: &Source) -> Result<Vec<Tried>, Problem> {
     let mut all = Vec::new();
-    let shells = session.own_calls().filter(|call| session.tool(call) == "Bash");
+    let shells =
+        session.own_calls().filter(|call| ToolForm::of(session.tool(call)) == ToolForm::Command);
     for call in shells.filter(|call| call.result().is_some()) {
         let node = &session.nodes()[call.node()];
         let bytes = source.entry(node)?;
-        let entry = Entry::of(&bytes, 0);
-        let block = entry.blocks().iter().find(|b| b.id.map(Key::of_str) == Some(call.key()));
-        let command = block.and_then(|block| block.input?.string("command"));
+        let input = EntryReading::from_bytes(&bytes).call_input(call.key());
+        let command = input.and_then(|input| input.shell_command());
         all.extend(command.map(|command| Tried {
             key: node.key,
             number: node.number,
@@ -159,7 +159,7 @@ pub fn corrections(session: &Session, source: &Source) -> Result<Vec<Said>, Prob
             continue;
         }
         let bytes = source.entry(node)?;
-        let text = prompt::typed_text(&Entry::of(&bytes, 0)).map(|text| text.into_owned());
+        let text = EntryReading::from_bytes(&bytes).typed_text().map(|text| text.into_owned());
         all.extend(text.filter(|text| is_correction(text)).map(|text| Said {
             key: node.key,
             number: node.number,
@@ -269,8 +269,7 @@ fn is_of_the_person(signature: &str) -> bool {
 
 /// What a call is about, in a line.
 fn about(name: &str, input: &str) -> Option<String> {
-    let raw = Raw::new(input.as_bytes()).ok()?;
-    tool::subject(name, raw).map(|subject| subject.into_owned())
+    CallInput::from_json(input)?.subject_for(name).map(|subject| subject.into_owned())
 }
 
 /// Candidates from corrections that were said in several sessions.

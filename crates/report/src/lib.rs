@@ -3,11 +3,8 @@
 //! Nothing here prints, opens files, or knows the time or the home folder: parsed values come
 //! in, structs go out, and the doors decide how they look.
 
-pub mod bulk;
 pub mod diff;
-pub mod doctor;
 pub mod errors;
-pub mod event;
 pub mod export;
 pub mod file;
 pub mod filter;
@@ -20,7 +17,6 @@ pub mod log;
 pub mod page;
 pub mod plan;
 pub mod price;
-pub mod record;
 pub mod redact;
 pub mod related;
 pub mod request;

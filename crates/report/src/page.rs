@@ -19,13 +19,13 @@ mod todos;
 mod work;
 
 use jiff::tz::TimeZone;
-use transcript::entry::tool::Action;
 use transcript::time::Time;
+use transcript::tool::Action;
 
 pub use frame::Place;
 
 use crate::html::{Html, Open};
-use crate::record::{Detail, Record};
+use transcript::record::{Detail, Record};
 
 /// How records are shown.
 #[derive(Debug, Clone)]

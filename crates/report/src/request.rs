@@ -8,18 +8,20 @@ mod context;
 
 use std::collections::BTreeMap;
 
-use transcript::entry::{Entry, Kind};
-use transcript::json::Raw;
 use transcript::layout::Problem;
-use transcript::request::canonical::{self, CacheMark, PathStep};
+use transcript::reading::EntryReading;
+pub use transcript::request::sent::tool_name;
+use transcript::request::sent::{
+    RequestParts, RequestShape, block_lengths, message_role, verify_digest,
+};
 use transcript::request::{
     ChainGap, ContentHash, EntrySpan, MessageSource, RequestLine, RequestLog, RequestMessage,
 };
 use transcript::source::Source;
 use transcript::time::Time;
 
-use crate::record::Opened;
 use crate::show::{self, Tokens};
+use transcript::record::Opened;
 
 pub use context::{RecordedContext, recorded_context};
 
@@ -178,7 +180,7 @@ pub fn of_entry(
     if own.is_some() {
         return Ok(own);
     }
-    if entry.kind == Kind::Assistant {
+    if entry.is_by_model() {
         return Ok(request_ref(opened, node)?.and_then(|id| log.by_id(&id)));
     }
     Ok(log.after(entry.offset))
@@ -187,7 +189,7 @@ pub fn of_entry(
 /// The request that an answer names.
 pub fn request_ref(opened: &Opened<'_>, node: usize) -> Result<Option<String>, Problem> {
     let bytes = opened.bytes(node)?;
-    Ok(Entry::of(&bytes, 0).string("requestRef").map(|id| id.into_owned()))
+    Ok(EntryReading::from_bytes(&bytes).request_ref())
 }
 
 /// What the answer to a request says it read.
@@ -195,7 +197,7 @@ fn answer_usage(opened: &Opened<'_>, request: &RequestLine) -> Result<Option<Tok
     let nodes = opened.session().nodes();
     let first = nodes.partition_point(|n| n.source == 0 && n.offset < request.span.offset);
     for (node, entry) in nodes.iter().enumerate().skip(first) {
-        if entry.kind != Kind::Assistant || entry.source != 0 {
+        if !entry.is_by_model() || entry.source != 0 {
             continue;
         }
         let id = request_ref(opened, node)?;
@@ -215,28 +217,25 @@ pub fn rebuild(
 ) -> Result<SentRequest, Problem> {
     let line = &log.requests()[index];
     let bytes = source.bytes(line.span.offset, line.span.length as usize)?;
-    let raw = Raw::new(&bytes).ok();
-    let member = |name: &str| raw.and_then(|raw| raw.get(name));
+    let parts = RequestParts::from_line(&bytes);
     let shape_bytes = shape_bytes(log, index, source)?;
-    let shape = shape_of(&shape_bytes);
+    let shape = RequestShape::from_line(&shape_bytes);
     let chain = log.chain(index);
     let found = log.messages(source, &chain.hashes)?;
     let previous = previous(log, index);
     let kept = previous.map_or(0, |before| same_start(&log.chain(before).hashes, &chain.hashes));
-    let marks: Vec<CacheMark<'_>> = member("cacheControl")
-        .map_or_else(Vec::new, |marks| marks.items().filter_map(CacheMark::of_raw).collect());
-    let mut missing = missing(line, shape, &chain.gaps, &found);
-    missing.extend(withheld(raw));
+    let mut missing = missing(line, shape.as_ref(), &chain.gaps, &found);
+    missing.extend(withheld(&parts));
     let mut request = SentRequest {
         id: line.id.to_string(),
         span: line.span,
         time: line.time,
         query_source: line.query_source.as_deref().map(str::to_owned),
-        params: params(member("params")),
-        system: shape.map(system_texts),
-        tools: shape.map(|shape| list(shape.get("tools"))),
+        params: parts.params.unwrap_or_default(),
+        system: shape.as_ref().map(|shape| shape.system.clone()),
+        tools: shape.as_ref().map(|shape| shape.tools.clone()),
         messages: sent_messages(&found, kept),
-        breakpoints: marks.iter().map(breakpoint).collect(),
+        breakpoints: breakpoints(parts.breakpoints),
         is_verified: None,
         changes: None,
         usage: answer_usage(opened, line)?,
@@ -245,15 +244,14 @@ pub fn rebuild(
         message_sizes: Vec::new(),
         missing,
     };
-    let digest = member("requestDigest").and_then(Raw::text);
-    if let (Some(digest), Some(shape), true) = (digest, shape, request.missing.is_empty()) {
-        let computed = digest_of(member("params"), shape, &found, &marks);
-        request.is_verified = Some(computed == ContentHash::from_hex(&digest));
+    if request.missing.is_empty() {
+        request.is_verified = verify_digest(&bytes, &shape_bytes, &found);
     }
     if let Some(before) = previous {
         let before_params = line_params(log, before, source)?;
-        let before_shape = self::shape_bytes(log, before, source)?;
-        let mut changes = changed(&request.params, &before_params, shape, shape_of(&before_shape));
+        let before_shape = RequestShape::from_line(&self::shape_bytes(log, before, source)?);
+        let shapes = shape.as_ref().zip(before_shape.as_ref());
+        let mut changes = changed(&request.params, &before_params, shapes);
         let earlier = log.chain(before).hashes.len();
         changes.previous = log.requests()[before].id.to_string();
         changes.messages_kept = kept;
@@ -283,35 +281,6 @@ fn shape_bytes(log: &RequestLog, index: usize, source: &Source) -> Result<Vec<u8
     span.map_or(Ok(Vec::new()), |span| source.bytes(span.offset, span.length as usize))
 }
 
-fn shape_of(bytes: &[u8]) -> Option<Raw<'_>> {
-    Raw::new(bytes).ok()?.get("shape").filter(|shape| shape.is_object())
-}
-
-fn text_of(raw: Raw<'_>) -> String {
-    String::from_utf8_lossy(raw.bytes()).into_owned()
-}
-
-fn list(raw: Option<Raw<'_>>) -> Vec<String> {
-    raw.map_or_else(Vec::new, |raw| raw.items().map(text_of).collect())
-}
-
-fn system_texts(shape: Raw<'_>) -> Vec<String> {
-    let Some(system) = shape.get("system") else { return Vec::new() };
-    if let Some(text) = system.text() {
-        return vec![text.into_owned()];
-    }
-    let text = |block: Raw<'_>| match block.string("text") {
-        Some(text) => text.into_owned(),
-        None => text_of(block),
-    };
-    system.items().map(text).collect()
-}
-
-fn params(raw: Option<Raw<'_>>) -> Vec<(String, String)> {
-    let Some(raw) = raw else { return Vec::new() };
-    raw.fields().map(|(key, value)| (key.text().into_owned(), text_of(value))).collect()
-}
-
 fn line_params(
     log: &RequestLog,
     index: usize,
@@ -319,24 +288,16 @@ fn line_params(
 ) -> Result<Vec<(String, String)>, Problem> {
     let span = log.requests()[index].span;
     let bytes = source.bytes(span.offset, span.length as usize)?;
-    Ok(params(Raw::new(&bytes).ok().and_then(|raw| raw.get("params"))))
+    Ok(RequestParts::from_line(&bytes).params.unwrap_or_default())
 }
 
-fn breakpoint(mark: &CacheMark<'_>) -> Breakpoint {
-    let mut path = String::new();
-    for step in &mark.path {
-        match step {
-            PathStep::Key(key) if path.is_empty() => path += key,
-            PathStep::Key(key) => path += &format!(".{key}"),
-            PathStep::Index(index) => path += &format!("[{index}]"),
-        }
-    }
-    Breakpoint { path, value: text_of(mark.value) }
+fn breakpoints(marks: Vec<(String, String)>) -> Vec<Breakpoint> {
+    marks.into_iter().map(|(path, value)| Breakpoint { path, value }).collect()
 }
 
 fn missing(
     line: &RequestLine,
-    shape: Option<Raw<'_>>,
+    shape: Option<&RequestShape>,
     gaps: &[ChainGap],
     found: &[RequestMessage],
 ) -> Vec<MissingPart> {
@@ -376,22 +337,17 @@ fn missing(
 }
 
 /// What the client itself left out of the record.
-fn withheld(raw: Option<Raw<'_>>) -> Vec<MissingPart> {
-    let Some(raw) = raw else { return Vec::new() };
-    let mut all: Vec<MissingPart> = raw
-        .get("withheld")
-        .map_or_else(Vec::new, |names| names.items().filter_map(Raw::text).collect())
-        .iter()
-        .map(|name| MissingPart {
-            kind: "withheld",
-            text: format!("the parameter {name}, which the client does not record"),
-        })
-        .collect();
-    if raw.some("cut").is_some() {
+fn withheld(parts: &RequestParts) -> Vec<MissingPart> {
+    let withheld = parts.withheld.iter().map(|name| MissingPart {
+        kind: "withheld",
+        text: format!("the parameter {name}, which the client does not record"),
+    });
+    let mut all: Vec<MissingPart> = withheld.collect();
+    if parts.is_cut {
         let text = "parts of messages that the client cut before recording them".into();
         all.push(MissingPart { kind: "cut", text });
     }
-    if raw.get("params").is_none() {
+    if parts.is_readable && parts.params.is_none() {
         all.push(MissingPart { kind: "params", text: "the parameters".into() });
     }
     all
@@ -399,10 +355,10 @@ fn withheld(raw: Option<Raw<'_>>) -> Vec<MissingPart> {
 
 fn sent_messages(found: &[RequestMessage], kept: usize) -> Vec<SentMessage> {
     let sent = |(at, message): (usize, &RequestMessage)| {
-        let raw = Raw::new(&message.json).ok();
+        let (role, json) = message_role(&message.json).unzip();
         SentMessage {
-            role: raw.and_then(|raw| raw.string("role")).unwrap_or_default().into_owned(),
-            json: raw.map(text_of),
+            role: role.unwrap_or_default(),
+            json,
             source: message.source.clone(),
             hash: message.hash,
             is_verified: message.is_verified,
@@ -413,26 +369,10 @@ fn sent_messages(found: &[RequestMessage], kept: usize) -> Vec<SentMessage> {
     found.iter().enumerate().map(sent).collect()
 }
 
-fn digest_of(
-    params: Option<Raw<'_>>,
-    shape: Raw<'_>,
-    messages: &[RequestMessage],
-    marks: &[CacheMark<'_>],
-) -> Option<ContentHash> {
-    let members = params.into_iter().flat_map(Raw::fields).chain(shape.fields());
-    let members: Vec<(String, Raw<'_>)> =
-        members.map(|(key, value)| (key.text().into_owned(), value)).collect();
-    let members: Vec<(&str, Raw<'_>)> =
-        members.iter().map(|(key, value)| (key.as_str(), *value)).collect();
-    let bodies: Vec<&[u8]> = messages.iter().map(|message| &*message.json).collect();
-    canonical::request_digest(&members, &bodies, marks)
-}
-
 fn changed(
     params: &[(String, String)],
     before: &[(String, String)],
-    shape: Option<Raw<'_>>,
-    before_shape: Option<Raw<'_>>,
+    shapes: Option<(&RequestShape, &RequestShape)>,
 ) -> RequestChanges {
     let of = |list: &[(String, String)], name: &str| {
         list.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone())
@@ -460,8 +400,8 @@ fn changed(
         messages_dropped: 0,
         messages_added: 0,
     };
-    if let (Some(after), Some(before)) = (shape, before_shape) {
-        changes.system = Some(system_texts(after) != system_texts(before));
+    if let Some((after, before)) = shapes {
+        changes.system = Some(after.system != before.system);
         let (after, before) = (tools_by_name(after), tools_by_name(before));
         let gone = before.keys().filter(|name| !after.contains_key(*name));
         changes.tools_removed = gone.cloned().collect();
@@ -476,15 +416,8 @@ fn changed(
     changes
 }
 
-/// The name of a tool; of a server's tool its type.
-pub fn tool_name(json: &str) -> String {
-    let raw = Raw::new(json.as_bytes()).ok();
-    let name = raw.and_then(|raw| raw.string("name").or_else(|| raw.string("type")));
-    name.map_or_else(|| "(unnamed)".into(), |name| name.into_owned())
-}
-
-fn tools_by_name(shape: Raw<'_>) -> BTreeMap<String, String> {
-    list(shape.get("tools")).into_iter().map(|json| (tool_name(&json), json)).collect()
+fn tools_by_name(shape: &RequestShape) -> BTreeMap<String, &String> {
+    shape.tools.iter().map(|json| (tool_name(json), json)).collect()
 }
 
 /// Counts characters and estimates tokens of every part.
@@ -522,22 +455,4 @@ fn measure(request: &mut SentRequest) {
     for (message, length) in request.messages.iter_mut().zip(lengths) {
         message.tokens = tokens(length);
     }
-}
-
-/// The blocks of a message by their types, with their lengths in characters of JSON. The base64 of
-/// pictures is not text and not counted.
-fn block_lengths(json: &str) -> Vec<(String, u64)> {
-    let Ok(message) = Raw::new(json.as_bytes()) else { return Vec::new() };
-    let Some(content) = message.get("content") else { return Vec::new() };
-    if let Some(text) = content.text() {
-        return vec![("text".into(), text.chars().count() as u64)];
-    }
-    let length = |block: Raw<'_>| {
-        let data = block.get("source").and_then(|source| source.get("data"));
-        let data = data.map_or(0, |data| data.bytes().len() as u64);
-        let text = String::from_utf8_lossy(block.bytes());
-        (text.chars().count() as u64).saturating_sub(data)
-    };
-    let kind = |block: Raw<'_>| block.string("type").unwrap_or_else(|| "other".into()).into_owned();
-    content.items().map(|block| (kind(block), length(block))).collect()
 }

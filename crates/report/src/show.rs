@@ -4,14 +4,13 @@
 //! Nothing here reads text but [`tokens`]: a session of gigabytes is chosen from by its nodes.
 
 use transcript::diagnostic::DiagnosticKind;
-use transcript::entry::tool::Action;
-use transcript::entry::{Entry, Kind};
 use transcript::layout::Problem;
+use transcript::reading::EntryReading;
 use transcript::session::{Ending, Role, Session, State};
-use transcript::usage;
+use transcript::tool::Action;
 
 use crate::format::{count, counted};
-use crate::record::{Detail, Opened};
+use transcript::record::{Detail, Opened};
 
 /// A part of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -308,11 +307,9 @@ impl Tokens {
 /// The tokens of the last response among these nodes that says any.
 pub fn tokens(opened: &Opened<'_>, nodes: &[usize]) -> Result<Option<Tokens>, Problem> {
     let all = opened.session().nodes();
-    for &node in nodes.iter().rev().filter(|&&n| all[n].kind == Kind::Assistant) {
+    for &node in nodes.iter().rev().filter(|&&n| all[n].is_by_model()) {
         let bytes = opened.bytes(node)?;
-        let entry = Entry::of(&bytes, 0);
-        let Some(usage) = entry.message.as_ref().and_then(|m| m.usage) else { continue };
-        let usage = usage::Tokens::read(usage);
+        let Some(usage) = EntryReading::from_bytes(&bytes).response_tokens() else { continue };
         let tokens = Tokens {
             node,
             number: opened.number(node),

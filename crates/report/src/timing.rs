@@ -5,12 +5,12 @@
 
 use std::collections::BTreeMap;
 
-use transcript::entry::Entry;
-use transcript::id::Key;
 use transcript::prompt;
+use transcript::reading::EntryReading;
 use transcript::session::{Node, Role, Session};
 use transcript::source::Source;
 use transcript::time::Time;
+use transcript::tool::ToolForm;
 
 /// The parts of a turn, in milliseconds.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -94,7 +94,7 @@ pub fn timing(session: &Session, sources: &[Source], slowest: usize) -> Timing {
             turn.person += gap;
             let done = std::mem::take(&mut turn);
             timing.turns.extend((done.working() > 0 || done.turn > 0).then_some(done));
-            let said = crate::record::said(&Entry::of(&bytes(node), 0)).unwrap_or_default();
+            let said = EntryReading::from_bytes(&bytes(node)).spoken_text().unwrap_or_default();
             let said = prompt::command_line(&said).unwrap_or(said);
             turn.turn = number;
             turn.prompt = said.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -111,9 +111,11 @@ pub fn timing(session: &Session, sources: &[Source], slowest: usize) -> Timing {
             Role::Result => {
                 let call = results.get(&at);
                 let tool = call.map_or("", |call| session.tool(call));
-                let own = match tool {
-                    "AskUserQuestion" | "ExitPlanMode" => 0,
-                    _ => own_time(&bytes(node)).map_or(gap, |own| own.clamp(0, gap)),
+                let own = match ToolForm::of(tool) {
+                    form if form.waits_for_person() => 0,
+                    _ => EntryReading::from_bytes(&bytes(node))
+                        .tool_duration()
+                        .map_or(gap, |own| own.clamp(0, gap)),
                 };
                 *turn.tools.entry(tool.to_owned()).or_default() += own;
                 turn.waiting += gap - own;
@@ -125,13 +127,6 @@ pub fn timing(session: &Session, sources: &[Source], slowest: usize) -> Timing {
     timing.turns.extend((turn.working() > 0 || turn.turn > 0).then_some(turn));
     timing.slowest = slow(session, &bytes, slowest);
     timing
-}
-
-/// How long a tool says it took.
-fn own_time(bytes: &[u8]) -> Option<i64> {
-    let entry = Entry::of(bytes, 0);
-    let result = entry.tool_result.filter(|raw| raw.is_object())?;
-    ["durationMs", "totalDurationMs"].iter().find_map(|key| result.get(key)?.i64())
 }
 
 fn slow(session: &Session, bytes: &dyn Fn(&Node) -> Vec<u8>, most: usize) -> Vec<SlowCall> {
@@ -149,11 +144,9 @@ fn slow(session: &Session, bytes: &dyn Fn(&Node) -> Vec<u8>, most: usize) -> Vec
         let node = &nodes[call.node()];
         let tool = session.tool(call).to_owned();
         let bytes = bytes(node);
-        let entry = Entry::of(&bytes, 0);
-        let is_it = |id| Key::of_str(id) == call.key();
-        let block = entry.blocks().iter().find(|block| block.id.is_some_and(is_it));
-        let subject = block
-            .and_then(|block| transcript::entry::tool::subject(&tool, block.input?))
+        let input = EntryReading::from_bytes(&bytes).call_input(call.key());
+        let subject = input
+            .and_then(|input| input.subject_for(&tool))
             .map(|subject| subject.split_whitespace().collect::<Vec<_>>().join(" "));
         SlowCall {
             entry: node.number,

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use transcript::entry::Entry;
-use transcript::entry::tool::mcp_name;
 use transcript::id::Key;
+use transcript::reading::EntryReading;
 use transcript::session::Session;
 use transcript::source::Source;
 use transcript::time::Time;
+use transcript::tool::{ToolForm, mcp_name};
 
 /// One call, as its file tells it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +38,9 @@ pub fn calls(session: &Session, source: &Source) -> Vec<CallFact> {
         CallFact {
             entry: made.key,
             tool: tool.to_owned(),
-            skill: (tool == "Skill").then(|| skill(call, session, source)).flatten(),
+            skill: (ToolForm::of(tool) == ToolForm::Skill)
+                .then(|| skill(call, session, source))
+                .flatten(),
             time: made.time(),
             latency: latency.filter(|ms| *ms >= 0),
             has_result: result.is_some(),
@@ -50,11 +52,8 @@ pub fn calls(session: &Session, source: &Source) -> Vec<CallFact> {
 
 fn skill(call: &transcript::session::Call, session: &Session, source: &Source) -> Option<String> {
     let bytes = source.entry(&session.nodes()[call.node()]).ok()?;
-    let entry = Entry::of(&bytes, 0);
-    let is_it = |id| Key::of_str(id) == call.key();
-    let input = entry.blocks().iter().find(|block| block.id.is_some_and(is_it))?.input?;
-    let name = input.string("skill").or_else(|| input.string("command"))?;
-    Some(name.into_owned())
+    let input = EntryReading::from_bytes(&bytes).call_input(call.key())?;
+    input.skill_name().map(|name| name.into_owned())
 }
 
 /// What calls are grouped by.

@@ -2,15 +2,14 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use transcript::entry::Entry;
-use transcript::entry::message::Block;
 use transcript::id::{AgentId, Key};
 use transcript::layout::Problem;
 use transcript::library::{Agent, AgentParent, SessionItem};
+use transcript::reading::EntryReading;
 use transcript::session::{Call, ForkKind, LinkKind, Role, Session};
 use transcript::time::Time;
 
-use crate::record::{Body, Opened, Part};
+use transcript::record::{Body, Opened, Part};
 
 /// A segment with what is in it.
 #[derive(Debug, Clone)]
@@ -380,14 +379,8 @@ pub fn gist(summary: &str) -> &str {
 /// What a call asked a subagent to be and to do: its type and description.
 pub fn task(opened: &Opened<'_>, call: &Call) -> Result<(Option<String>, Option<String>), Problem> {
     let bytes = opened.bytes(call.node())?;
-    let entry = Entry::of(&bytes, 0);
-    let is_its = |b: &&Block<'_>| b.id.map(Key::of_str) == Some(call.key());
-    let input = entry.blocks().iter().find(is_its).and_then(|block| block.input);
-    let get = |keys: &[&str]| {
-        let text = keys.iter().find_map(|key| input?.string(key));
-        text.filter(|text| !text.trim().is_empty()).map(|text| text.into_owned())
-    };
-    Ok((get(&["subagent_type", "name"]), get(&["description", "prompt"])))
+    let input = EntryReading::from_bytes(&bytes).call_input(call.key());
+    Ok(input.map_or((None, None), |input| input.subagent_task()))
 }
 
 /// The nodes that are in the model's context now, in the order the model sees them: the summary

@@ -8,7 +8,6 @@ mod join;
 pub mod reconcile;
 #[cfg(test)]
 mod tests;
-mod trace;
 mod view;
 pub mod waste;
 
@@ -20,7 +19,7 @@ use transcript::usage::{Mode, Oddity, Packed, Tokens};
 
 use crate::price::{Confidence, Prices};
 
-pub use trace::Trace;
+pub use transcript::usage::trace::Trace;
 pub use view::{
     Calendar, Dimension, Filter, Row, Tally, Totals, View, WeekStart, tally, total, view,
 };

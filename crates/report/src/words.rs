@@ -1,9 +1,9 @@
 //! What a call is about, in words that all doors share.
 
-use transcript::entry::tool::{Hunk, mcp_name};
-use transcript::json::Raw;
+use transcript::call::CallInput;
+use transcript::tool::{Hunk, ToolForm, mcp_name};
 
-use crate::record::{CallRecord, Outcome};
+use transcript::record::{CallRecord, Outcome};
 
 /// `mcp__github__create_issue` as `github · create_issue`.
 pub fn tool_name(tool: &str) -> String {
@@ -17,15 +17,15 @@ pub fn tool_name(tool: &str) -> String {
 /// A todo list in a few words: how far it is and what is being done. Of a change to one task,
 /// which and how.
 pub fn todos(call: &CallRecord) -> Option<String> {
-    let input = Raw::new(call.input.as_bytes()).ok()?;
-    match &*call.tool {
-        "TodoWrite" => {}
-        "TaskUpdate" => {
-            let task = input.string("taskId")?;
-            let words = input.string("status").or_else(|| input.string("subject"));
+    let input = CallInput::from_json(&call.input)?;
+    match ToolForm::of(&call.tool) {
+        ToolForm::TodoList => {}
+        ToolForm::TaskChange => {
+            let task = input.task_number()?;
+            let words = input.task_status().or_else(|| input.task_subject());
             return Some(words.map_or(format!("#{task}"), |words| format!("#{task} {words}")));
         }
-        "TaskList" => {
+        ToolForm::TaskList => {
             let text = call.outcome.as_ref()?.text.as_deref()?;
             let done = text.lines().filter(|line| line.contains(" [completed] ")).count();
             let now = text.lines().find_map(|line| line.split_once(" [in_progress] "));
@@ -35,11 +35,11 @@ pub fn todos(call: &CallRecord) -> Option<String> {
         _ => return None,
     }
     let (mut done, mut all, mut now) = (0, 0, None);
-    for item in input.get("todos")?.items() {
+    for item in input.listed_todos()? {
         all += 1;
-        match item.string("status").as_deref() {
+        match item.status.as_deref() {
             Some("completed") => done += 1,
-            Some("in_progress") => now = item.string("activeForm").or(item.string("content")),
+            Some("in_progress") => now = item.active_form.or(item.content),
             _ => {}
         }
     }
@@ -74,21 +74,7 @@ pub fn error_text(text: &str) -> &str {
 
 /// What an edit's input says it wrote, where there is no patch.
 pub fn written(input: &str) -> Vec<Hunk> {
-    let Ok(input) = Raw::new(input.as_bytes()) else { return Vec::new() };
-    let edits: Vec<Raw<'_>> = match input.get("edits") {
-        Some(edits) => edits.items().collect(),
-        None => vec![input],
-    };
-    let marked = |edit: &Raw<'_>, keys: &[&str], mark: char| -> Vec<String> {
-        let text = keys.iter().find_map(|key| edit.string(key));
-        text.map_or_else(Vec::new, |text| text.lines().map(|l| format!("{mark}{l}")).collect())
-    };
-    let hunk = |edit: &Raw<'_>| {
-        let mut lines = marked(edit, &["old_string", "old_source"], '-');
-        lines.extend(marked(edit, &["new_string", "new_source", "content"], '+'));
-        Hunk { old_start: 1, new_start: 1, lines }
-    };
-    edits.iter().map(hunk).collect()
+    CallInput::from_json(input).map_or_else(Vec::new, CallInput::written_hunks)
 }
 
 #[cfg(test)]

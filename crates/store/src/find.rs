@@ -11,8 +11,8 @@ use std::cell::{OnceCell, RefCell};
 use std::path::PathBuf;
 
 use hashbrown::{HashMap, HashSet};
-use transcript::entry::Entry;
 use transcript::id::SessionId;
+use transcript::reading::EntryReading;
 use transcript::session::State;
 use transcript::source::Source;
 use transcript::time::Time;
@@ -221,14 +221,14 @@ impl Finder {
         }
         let Some(row) = self.archive.file(FileId(file))? else { return Ok(None) };
         let bytes = self.entry(&row, entry)?;
-        let entry = Entry::of(&bytes, 0);
+        let entry = EntryReading::from_bytes(&bytes);
         let mut text = text::text_of(&entry, role).unwrap_or_default();
         if role == Role::Output
             && let Some(saved) = Spills::of(&self.archive, &row).saved(&text)
         {
             text = text + "\n" + &saved;
         }
-        let (path, is_gone, time) = (row.path(), row.gone, entry.time);
+        let (path, is_gone, time) = (row.path(), row.gone, entry.written_at());
         Ok(Some(Words { path, is_gone, time, text }))
     }
 

@@ -7,7 +7,6 @@
 //! of a few members (`sessionId` / `session_id`, `toolUseResult` / `tool_use_result`).
 
 pub mod message;
-pub mod tool;
 
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;

@@ -10,6 +10,7 @@
 //! places, and [`RequestLog::messages`] reads those that are asked for.
 
 pub mod canonical;
+pub mod sent;
 
 use std::io;
 

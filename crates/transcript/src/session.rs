@@ -42,9 +42,9 @@ use hashbrown::HashSet;
 use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
-use crate::entry::tool::Commit;
 use crate::id::{Key, SessionId};
 use crate::time::Time;
+use crate::tool::Commit;
 use node::{NONE, flag};
 
 /// Where an entry stands in its session.

@@ -14,6 +14,7 @@ pub mod journal;
 pub mod plan;
 pub mod registry;
 pub mod session_env;
+pub mod settings;
 pub mod stats;
 pub mod task;
 pub mod todo;

@@ -7,6 +7,8 @@
 
 mod read;
 mod state;
+pub mod told;
+pub mod trace;
 
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;

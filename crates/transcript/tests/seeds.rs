@@ -2,13 +2,14 @@
 //! Where a description errs, the test says what is read instead.
 
 use transcript::entry::message::BlockKind;
-use transcript::entry::{Entry, Kind, tool};
+use transcript::entry::{Entry, Kind};
 use transcript::id::Key;
 use transcript::json::Raw;
 use transcript::prompt::Voice;
 use transcript::session::{Builder, Options, Session};
 use transcript::side::backup;
 use transcript::time::Time;
+use transcript::tool;
 
 /// The example with its white space taken out: files hold one record per line.
 fn line(json: &str) -> String {

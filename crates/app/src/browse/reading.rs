@@ -10,8 +10,8 @@ use std::sync::mpsc::{Receiver, Sender};
 use anstream::ColorChoice;
 use ratatui::text::Line;
 use report::export::cover::Cover;
-use report::record::{Body, CallRecord, Detail, Opened, Record};
 use report::show::{self, Hidden, Left, Part};
+use transcript::record::{Body, CallRecord, Detail, Opened, Record};
 use transcript::session::{Role, Session};
 
 use super::paint;

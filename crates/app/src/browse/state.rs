@@ -11,8 +11,8 @@ use std::path::PathBuf;
 use ratatui::crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Position;
 use ratatui::text::Line;
-use report::record::Detail;
 use report::show::Part;
+use transcript::record::Detail;
 
 use super::draw;
 use super::list::{Hit, List, Mode, Topic};

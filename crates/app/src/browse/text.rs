@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use report::record::{Detail, Opened};
 use transcript::layout::Found;
 use transcript::library::read_session;
+use transcript::record::{Detail, Opened};
 use transcript::session::Session;
 use transcript::source::Source;
 

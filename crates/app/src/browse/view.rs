@@ -8,8 +8,8 @@ use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
 use ratatui::text::Line;
-use report::record::Detail;
 use report::show::Part;
+use transcript::record::Detail;
 use transcript::session::Role;
 
 use super::paint;

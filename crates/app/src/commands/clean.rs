@@ -1,6 +1,6 @@
 //! `recount clean`: a copy of sessions without what makes them large.
 //!
-//! Only values are left out, and every other byte of a line stays (`report::bulk`); lines without
+//! Only values are left out, and every other byte of a line stays (`transcript::bulk`); lines without
 //! such values, damaged lines and all files beside the transcripts are copied as they are. The
 //! source is only ever read. No file is replaced: each copy is written beside its place and moved
 //! there, so that there is never half of one.
@@ -10,9 +10,9 @@ use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use report::bulk::{self, Bulk, BulkKind, Choice, far};
 use report::storage::Share;
 use store::folder::create_private;
+use transcript::bulk::{self, Bulk, BulkKind, Choice, far};
 use transcript::id::SessionId;
 use transcript::layout::{self, FileKind, Found, Problem};
 use transcript::library::Library;

@@ -7,10 +7,10 @@
 
 use std::io;
 
-use report::record::{Body, Detail, Opened, Outcome, Part, Record};
 use report::request::{self, RecordedContext};
 use report::show::{self, Tokens};
 use report::tree;
+use transcript::record::{Body, Detail, Opened, Outcome, Part, Record};
 use transcript::request::RequestLog;
 use transcript::session::{Role, Session};
 

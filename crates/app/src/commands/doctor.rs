@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use report::doctor::Findings;
+use transcript::doctor::Findings;
 use transcript::layout::{self, FileKind, Found, Place, Problem};
 use transcript::side::index;
 

@@ -133,8 +133,8 @@ fn print_error(run: &mut Run, error: &FailedCall) -> Result<(), CliError> {
 }
 
 fn subject(tool: &str, input: Option<&str>) -> Option<String> {
-    let input = transcript::json::Raw::new(input?.as_bytes()).ok()?;
-    transcript::entry::tool::subject(tool, input).map(|s| s.into_owned())
+    let input = transcript::call::CallInput::from_json(input?)?;
+    input.subject_for(tool).map(|s| s.into_owned())
 }
 
 fn print_fix(run: &mut Run, tool: &str, fix: &Fix) -> Result<(), CliError> {

@@ -19,13 +19,13 @@ use ::report::export::index::Row;
 use ::report::list::{self, ListFilter, ListOrder, Pulse};
 use ::report::page::document::Frame;
 use ::report::page::session::{Head, usage as usage_words};
-use ::report::record::Detail;
 use ::report::redact::{Found, Options, Redactor, Rules};
 use ::report::show::Part;
 use ::report::usage::{Ledger, Totals};
 use rayon::prelude::*;
 use transcript::layout::Problem;
 use transcript::library::Library;
+use transcript::record::Detail;
 use transcript::session::Ending;
 use transcript::source::Source;
 

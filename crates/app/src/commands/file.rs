@@ -8,9 +8,9 @@ use std::io;
 use ask::file::{ChangeSources, FileHistory};
 use report::file::{ChangeRow, FileLog, Filter, Kept};
 use report::filter::Period;
-use transcript::entry::tool::Hunk;
 use transcript::id::SessionId;
 use transcript::session::State;
+use transcript::tool::Hunk;
 
 use super::short;
 use crate::error::{Answer, CliError};

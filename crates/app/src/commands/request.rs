@@ -2,10 +2,10 @@
 
 use std::str::FromStr;
 
-use report::record::Opened;
 use report::request::{self, RequestChanges, SentMessage, SentRequest};
 use report::show::{self, Place};
-use transcript::json::Raw;
+use transcript::record::Opened;
+use transcript::request::sent::{SentBlock, message_blocks};
 use transcript::request::{MessageSource, RequestLog};
 
 use crate::error::{Answer, CliError};
@@ -240,32 +240,18 @@ fn message_head(at: usize, message: &SentMessage, number: &impl Fn(u64) -> Optio
 /// What the blocks of a message say.
 fn texts(message: &SentMessage) -> Vec<String> {
     let Some(json) = &message.json else { return Vec::new() };
-    let Ok(raw) = Raw::new(json.as_bytes()) else { return Vec::new() };
-    let Some(content) = raw.get("content") else { return Vec::new() };
-    match content.text() {
-        Some(text) => vec![text.into_owned()],
-        None => content.items().map(block).collect(),
-    }
+    message_blocks(json).into_iter().map(block).collect()
 }
 
-fn block(block: Raw<'_>) -> String {
-    let text = |name: &str| block.string(name).map(|text| text.into_owned());
-    let json = |name: &str| {
-        block.get(name).map(|value| String::from_utf8_lossy(value.bytes()).into_owned())
-    };
-    match block.string("type").as_deref() {
-        Some("text") => text("text").unwrap_or_default(),
-        Some("thinking") => format!("[thinking] {}", text("thinking").unwrap_or_default()),
-        Some("tool_use") => format!(
-            "[call] {} {}",
-            text("name").unwrap_or_default(),
-            json("input").unwrap_or_default()
-        ),
-        Some("tool_result") => {
-            let said = text("content").or_else(|| json("content"));
-            format!("[result] {}", said.unwrap_or_default())
+fn block(block: SentBlock) -> String {
+    match block {
+        SentBlock::Text(text) => text,
+        SentBlock::Thinking(text) => format!("[thinking] {text}"),
+        SentBlock::Call(tool, input) => format!("[call] {tool} {input}"),
+        SentBlock::Result(said) => format!("[result] {said}"),
+        SentBlock::Other(kind, bytes) => {
+            format!("[{}] {}", kind.as_deref().unwrap_or("block"), size(bytes))
         }
-        kind => format!("[{}] {}", kind.unwrap_or("block"), size(block.bytes().len() as u64)),
     }
 }
 

@@ -1,8 +1,8 @@
 //! `recount segments`: what each compaction of a session began.
 
-use report::record::Opened;
 use report::tree::{self, SegmentRow};
 use transcript::layout::Problem;
+use transcript::record::Opened;
 
 use crate::error::{Answer, CliError};
 use crate::run::Run;

@@ -10,8 +10,8 @@ pub mod viewer;
 use std::io::{self, IsTerminal, Write};
 use std::ops::RangeInclusive;
 
-use report::record::{Detail, Opened};
 use report::show::{self, Left, Part, Place};
+use transcript::record::{Detail, Opened};
 use transcript::session::Session;
 use transcript::source::Source;
 

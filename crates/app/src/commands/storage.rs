@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, HashSet};
 use std::io::Read;
 
 use clap::ValueEnum;
-use report::bulk::{BulkKind, far};
 use report::list::ListFilter;
 use report::storage::{self, Meter, Part, Report, SessionStorage, Share, Storage};
 use store::archive::Access;
+use transcript::bulk::{BulkKind, far};
 use transcript::layout::{self, FileKind, Found, Problem};
 use transcript::line::LineReader;
 use transcript::source::Source;

@@ -2,9 +2,9 @@
 
 use std::io;
 
-use report::record::Opened;
 use report::tree::{self, AgentLine, AgentPlace, SegmentRow, TreeKind, TreeLine};
 use transcript::layout::{InternalAgent, Problem};
+use transcript::record::Opened;
 use transcript::session::ForkKind;
 
 use super::short;

@@ -7,12 +7,12 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use report::event::{self, Event, EventKind};
 use store::sync::{self, SyncError, Watch};
-use transcript::entry::Entry;
+use transcript::event::{Event, EventKind};
 use transcript::id::SessionId;
 use transcript::layout::{self, FileKind, Found, Problem};
 use transcript::line::LineReader;
+use transcript::reading::EntryReading;
 use transcript::session::{Builder, Node};
 use transcript::side::registry::Status;
 use transcript::time::Time;
@@ -170,7 +170,7 @@ fn read_on(
         // The rest of a line that was cut at the end of the file comes with its beginning.
         let is_news = line.offset + line.length > from;
         builder.line(line);
-        Entry::read(line, &mut odd, |entry| {
+        EntryReading::each_in_line(line, &mut odd, |entry| {
             if let Some(node) = builder.nodes().get(at).filter(|_| is_news) {
                 events.extend(events_of(found, builder, node, &entry, since));
             }
@@ -185,7 +185,7 @@ fn events_of(
     found: &Found,
     builder: &Builder,
     node: &Node,
-    entry: &Entry<'_>,
+    entry: &EntryReading<'_>,
     since: Time,
 ) -> Vec<SessionEvent> {
     // Copies of earlier entries come with new files.
@@ -196,10 +196,10 @@ fn events_of(
         FileKind::Agent { agent, .. } => Some(agent.as_str().to_owned()),
         _ => None,
     };
-    let own = entry.session.map(|id| SessionId::new(&*id.text()));
+    let own = entry.session_id();
     let Some(session) = own.or_else(|| found.kind.session().cloned()) else { return Vec::new() };
     let of_entry = |event| SessionEvent { session: session.clone(), agent: agent.clone(), event };
-    event::events(builder, node, entry).into_iter().map(of_entry).collect()
+    entry.running_events(builder, node).into_iter().map(of_entry).collect()
 }
 
 /// Keeps the store up to date, unless another process does.

@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use report::record::{Body, Detail, Opened, Part, Record};
 use report::show::{self, Part as Stretch};
 use report::todo::{self, Filter, List, TaskFile};
 use transcript::id::SessionId;
 use transcript::layout::Found;
 use transcript::library::read_session;
+use transcript::record::{Body, Detail, Opened, Part, Record};
 use transcript::session::Session;
 use transcript::side;
 use transcript::source::Source;

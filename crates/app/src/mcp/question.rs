@@ -7,7 +7,6 @@ use ask::file::FileHistory;
 use ask::recall::{MAX_TURNS, RecallQuery, query_filters};
 use ask::search::{SearchQuery, subagent_of_hit};
 use ask::time_arg::TimeArg;
-use report::errors::ErrorText;
 use report::file::{BackupRow, ChangeRow, Filter};
 use report::filter::{Period, ProjectFilter};
 use report::list::{ListFilter, ListOrder};
@@ -16,6 +15,7 @@ use store::find::{Evidence, Hit, QUOTE, SNIPPET};
 use store::index::{By, Options, Rung};
 use store::query::{Filters, Place, Query, Role};
 use transcript::id::{AgentId, SessionId};
+use transcript::reading::ErrorText;
 use transcript::time::Time;
 
 use super::Refusal;

@@ -1,8 +1,8 @@
 //! A session within a number of words: every entry is cut to the same length, the longest at which
 //! all of them fit, so that nothing is left out without a trace.
 
-use report::record::{Body, CallRecord, Detail, Opened, Outcome, Part, Record};
 use report::show::{self, Part as Stretch};
+use transcript::record::{Body, CallRecord, Detail, Opened, Outcome, Part, Record};
 use transcript::session::Session;
 use transcript::source::Source;
 

@@ -3,10 +3,10 @@
 use std::sync::{Arc, Mutex};
 
 use report::export::cover::Cover;
-use report::record::Opened;
 use transcript::id::SessionId;
 use transcript::layout::{Found, Problem};
 use transcript::library::{Agent, Library, SessionItem};
+use transcript::record::Opened;
 use transcript::session::{Options, Session};
 use transcript::source::Source;
 

@@ -7,18 +7,18 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use report::export::cover::Cover;
 use report::format::{counted, size};
-use report::html::{Html, Url};
+use report::html::{Html, Picture, Url};
 use report::page::outline::{Outline, outline};
 use report::page::record::Around;
 use report::page::session::{self, Head, PIECE};
 use report::page::{Place, Source, Style, document, frame};
-use report::record::{Detail, LARGEST, Opened, Record};
 use report::show::{Part, entries};
 use report::usage::Totals;
 use serde::{Deserialize, Serialize};
 use transcript::id::Key;
 use transcript::layout::Problem;
 use transcript::library::Agent;
+use transcript::record::{Detail, LARGEST, Opened, Record};
 
 use super::answer::{Body, Refusal, Reply};
 use super::desk::Desk;
@@ -473,7 +473,7 @@ pub fn output(desk: &Desk, id: &str, number: u32, look: &Look) -> Reply {
         return Err(Refusal::missing("It is too large to be handed out"));
     }
     let bytes = open.opened().bytes(node)?;
-    let text = report::record::output(&bytes, &look.call);
+    let text = transcript::record::output(&bytes, &look.call);
     let mut text = text.ok_or_else(|| Refusal::missing("No such result"))?;
     desk.cover().text(&mut text, u64::from(number));
     Ok(Body::File(format!("{}-{number}.txt", short(id)), text.into_bytes()))
@@ -509,8 +509,9 @@ pub fn media(desk: &Desk, id: &str, number: u32, at: usize, look: &Look) -> Repl
     let open = found(desk, id, look)?;
     let node = open.session.numbered(number).ok_or_else(|| Refusal::missing("No such entry"))?;
     let bytes = open.opened().bytes(node)?;
-    let (kind, data) =
-        report::record::picture(&bytes, at).ok_or_else(|| Refusal::missing("No such picture"))?;
+    let shown = transcript::record::picture(&bytes, at)
+        .and_then(|media| Some((Picture::of(&media.media_type)?, media.base64)));
+    let (kind, data) = shown.ok_or_else(|| Refusal::missing("No such picture"))?;
     let bytes = STANDARD.decode(data).map_err(|_| Refusal::missing("It is no picture"))?;
     Ok(Body::Picture(kind, bytes))
 }

@@ -9,10 +9,8 @@ use std::sync::Arc;
 use memchr::memmem;
 use rayon::prelude::*;
 use report::export::cover::Cover;
-use report::record::{Body, LARGEST, Opened, Part, Record};
-use transcript::entry::Entry;
-use transcript::entry::message::{Block, BlockKind};
-use transcript::json::Raw;
+use transcript::reading::EntryReading;
+use transcript::record::{Body, LARGEST, Opened, Part, Record};
 use transcript::session::{Role, Session};
 
 /// No more than this is held of one session; what comes after is not found, and that is said.
@@ -176,31 +174,12 @@ fn said(opened: &Opened<'_>, node: usize, cover: &mut Cover<'_>, each: &mut dyn 
     let entry = &opened.session().nodes()[node];
     if matches!(entry.role, Role::Call | Role::Result) && entry.length <= LARGEST {
         let Some(line) = line(opened, node, cover) else { return };
-        let entry = Entry::of(line.as_bytes(), 0);
-        entry.blocks().iter().for_each(|each_block| block(each_block, each));
-        let shown: Vec<_> = entry.blocks().iter().filter_map(Block::result_text).collect();
-        let errors = entry.tool_result.and_then(|result| result.get("stderr")?.text());
-        errors
-            .iter()
-            .filter(|text| !shown.iter().any(|s| s.contains(&***text)))
-            .for_each(|t| each(t));
+        EntryReading::from_bytes(line.as_bytes()).each_text(each);
         return;
     }
     let Ok(Some(mut record)) = opened.record(node) else { return };
     cover.record(&mut record);
     body(&record, each);
-}
-
-/// What a block of a call or a result says.
-fn block(block: &Block<'_>, each: &mut dyn FnMut(&str)) {
-    match block.kind {
-        BlockKind::ToolUse => {
-            block.name.iter().for_each(|name| each(&name.text()));
-            block.input.iter().for_each(|input| strings(*input, each));
-        }
-        BlockKind::ToolResult => block.result_text().iter().for_each(|text| each(text)),
-        _ => block.text.iter().for_each(|text| each(&text.text())),
-    }
 }
 
 fn body(record: &Record, each: &mut dyn FnMut(&str)) {
@@ -219,19 +198,6 @@ fn body(record: &Record, each: &mut dyn FnMut(&str)) {
         }
         Body::Calls { .. } | Body::LoneResult { .. } => {}
         Body::Compaction { .. } | Body::TooLarge => {}
-    }
-}
-
-/// The texts in an input, without its names and marks.
-fn strings(value: Raw<'_>, each: &mut dyn FnMut(&str)) {
-    if let Some(text) = value.text() {
-        each(&text);
-    } else if value.is_object() {
-        value.fields().for_each(|(_, value)| strings(value, each));
-    } else if value.f64().is_some() {
-        each(&String::from_utf8_lossy(value.bytes()));
-    } else {
-        value.items().for_each(|item| strings(item, each));
     }
 }
 

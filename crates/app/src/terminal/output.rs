@@ -7,8 +7,8 @@ use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 
 use anstream::adapter::StripBytes;
 use anstream::{AutoStream, ColorChoice};
-use report::record::Record;
 use serde::Serialize;
+use transcript::record::Record;
 
 use super::pager::Pager;
 use super::redacted::Redacted;

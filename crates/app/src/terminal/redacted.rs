@@ -6,8 +6,8 @@
 use std::borrow::Cow;
 
 use report::export::cover::Cover;
-use report::record::Record;
 use report::redact::{Options, Place, Redactor, Rules};
+use transcript::record::Record;
 
 /// So much is held before it is printed.
 const MOST: usize = 1 << 20;

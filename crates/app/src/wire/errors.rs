@@ -3,9 +3,10 @@
 //! `tool`, `input`, `error` and `tool_use_id` are the fields that scripts over transcripts already
 //! use; the others say where it happened.
 
-use report::errors::{ErrorGroup, ErrorItem, ErrorText};
+use report::errors::{ErrorGroup, ErrorItem};
 use serde::Serialize;
 use serde_json::value::RawValue;
+use transcript::reading::ErrorText;
 
 use super::time;
 

@@ -2,7 +2,7 @@
 
 use report::file::{BackupRow, ChangeRow, Kept};
 use serde::Serialize;
-use transcript::entry::tool::Hunk;
+use transcript::tool::Hunk;
 
 /// A change to a file.
 #[derive(Serialize)]

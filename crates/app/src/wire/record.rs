@@ -1,9 +1,9 @@
 //! Lines of `recount show --json` and `recount context --json`.
 
-use report::record::{self, Body, CallRecord, Outcome};
 use serde::Serialize;
 use serde_json::Value;
-use transcript::entry::tool::{Action, Hunk};
+use transcript::record::{self, Body, CallRecord, Outcome};
+use transcript::tool::{Action, Hunk};
 
 /// One thing that a session shows: an entry, or a call with its result.
 #[derive(Serialize)]

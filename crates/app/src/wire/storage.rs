@@ -1,9 +1,9 @@
 //! Lines of `recount storage --json`: the total, its parts, files beside the transcripts, then
 //! each session and each project, the largest first, and the archive if there is one.
 
-use report::bulk::BulkKind;
 use report::storage::{Part, ProjectStorage, Report, SessionStorage, Share, Storage};
 use serde::Serialize;
+use transcript::bulk::BulkKind;
 
 /// All transcripts.
 #[derive(Debug, Serialize)]

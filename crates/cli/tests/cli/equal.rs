@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use rayon::prelude::*;
-use report::record::Opened;
 use report::tree;
 use serde_json::Value;
 use store::archive::Access;
@@ -19,6 +18,7 @@ use store::folder::Store;
 use testkit::{Shape, Spec};
 use transcript::layout::{self, Found};
 use transcript::library::{self, Library, SessionItem, read_session};
+use transcript::record::Opened;
 use transcript::session::Session;
 use transcript::source::Source;
 

@@ -5,11 +5,11 @@
 
 use std::borrow::Cow;
 
-use transcript::entry::tool::{self, Hunk};
-use transcript::json::Raw;
+use transcript::call::CallInput;
+use transcript::tool::Hunk;
 
-use crate::record::{Body, CallRecord, Outcome, Part, Record};
 use crate::redact::{Place, Redactor, Rules, residue};
+use transcript::record::{Body, CallRecord, Outcome, Part, Record};
 
 /// A redactor at work on one session, or none.
 #[derive(Debug)]
@@ -134,8 +134,8 @@ impl<'r> Cover<'r> {
     fn call(&mut self, call: &mut CallRecord, entry: u64) {
         // A name beside a value may have given it away, which a subject has no more.
         if self.json(&mut call.input, entry) {
-            let input = Raw::new(call.input.as_bytes()).ok();
-            let subject = input.and_then(|input| tool::subject(&call.tool, input));
+            let input = CallInput::from_json(&call.input);
+            let subject = input.and_then(|input| input.subject_for(&call.tool));
             call.subject = subject.map(|subject| subject.into_owned());
         }
         call.subject.iter_mut().for_each(|subject| _ = self.text(subject, entry));

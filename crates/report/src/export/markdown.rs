@@ -11,11 +11,11 @@ use crate::format::{Clock, counted, duration, short_duration, size};
 use crate::html::{Url, is_unseen, named};
 use crate::page::session::Head;
 use crate::page::{Style, code};
-use crate::record::{Body, CallRecord, Change, Detail, Outcome, Part, Record};
 use crate::words;
-use transcript::entry::tool::Hunk;
-use transcript::json::Raw;
+use transcript::call::CallInput;
+use transcript::record::{Body, CallRecord, Change, Detail, Outcome, Part, Record};
 use transcript::session::Role;
+use transcript::tool::{Hunk, ToolForm};
 
 use super::tally::Tally;
 
@@ -264,18 +264,17 @@ impl<'a> Markdown<'a> {
     }
 
     fn input(&mut self, call: &CallRecord) {
-        let input = Raw::new(call.input.as_bytes()).ok();
-        let text = |key: &str| input.and_then(|input| input.string(key));
-        match &*call.tool {
-            "Read" => {}
-            "Bash" | "PowerShell" => match text("command") {
+        let input = CallInput::from_json(&call.input);
+        match ToolForm::of(&call.tool) {
+            ToolForm::FileText => {}
+            ToolForm::Command => match input.and_then(CallInput::shell_command) {
                 // One line has just been said.
                 Some(command)
                     if call.subject.as_deref() == Some(&*command) && !command.contains('\n') => {}
                 Some(command) => self.fence("sh", &command),
                 None => self.fence("json", &call.input),
             },
-            "ExitPlanMode" => match text("plan") {
+            ToolForm::Plan => match input.and_then(CallInput::plan_text) {
                 Some(plan) => self.block(&written(&plan)),
                 None => self.fence("json", &call.input),
             },

@@ -3,8 +3,8 @@
 use transcript::side::tool_output;
 
 use crate::format::count;
-use crate::record::{Body, Outcome, Record};
 use crate::show::{Hidden, Words};
+use transcript::record::{Body, Outcome, Record};
 
 /// What is not in an export of one session.
 #[derive(Debug, Clone, Default)]

@@ -15,9 +15,9 @@ use crate::page::outline::outline;
 use crate::page::record::{Around, Holder};
 use crate::page::session::{self, Head};
 use crate::page::{self, Style};
-use crate::record::{Body, Detail, Media, Opened, Record};
 use crate::redact::{Options, Redactor, Rules, sample};
 use crate::show::Part;
+use transcript::record::{Body, Detail, Media, Opened, Record};
 
 /// The lines of a session with `text` wherever there is text.
 fn lines(text: &str) -> String {

@@ -1,16 +1,16 @@
 //! Calls as HTML: what was done, what came of it, each tool in its own way.
 
-use transcript::entry::tool::Action;
-use transcript::json::Raw;
+use transcript::call::{CallInput, InputValue};
 use transcript::layout::Problem;
+use transcript::tool::{Action, ToolForm};
 
 use super::record::{Around, Holder, place};
 use super::{Source, Style, class, code, diff, glyph, language_of, listing};
 use crate::format::{counted, short_duration, size, thousands};
 use crate::html::markdown::markdown;
 use crate::html::{Html, PDF, Picture, Url};
-use crate::record::{CallRecord, Change, Media, Outcome, Record};
 use crate::words;
+use transcript::record::{CallRecord, Change, Media, Outcome, Record};
 
 /// A time shorter than this is not worth a chip.
 const NOTICED_MS: i64 = 100;
@@ -20,7 +20,7 @@ pub(super) fn is_open(call: &CallRecord) -> bool {
     let outcome = call.outcome.as_ref();
     outcome.is_some_and(|outcome| {
         outcome.is_error || outcome.change.is_some() || !outcome.changed_files.is_empty()
-    }) || matches!(&*call.tool, "ExitPlanMode" | "AskUserQuestion")
+    }) || ToolForm::of(&call.tool).waits_for_person()
 }
 
 /// The row of a call.
@@ -63,8 +63,8 @@ pub(super) fn row(
 
 /// What a call is about, on one line; of a command what the model says it is for.
 fn essence(call: &CallRecord, style: &Style) -> String {
-    let input = Raw::new(call.input.as_bytes()).ok();
-    let purpose = || input.filter(|_| call.action == Action::Run)?.string("description");
+    let input = CallInput::from_json(&call.input);
+    let purpose = || input.filter(|_| call.action == Action::Run)?.stated_purpose();
     if let Some(purpose) = purpose().filter(|purpose| !purpose.trim().is_empty()) {
         return purpose.into_owned();
     }
@@ -80,7 +80,7 @@ fn essence(call: &CallRecord, style: &Style) -> String {
     }
     let subject = subject().unwrap_or_default();
     let kind = input.filter(|_| call.action == Action::Agent);
-    match kind.and_then(|input| input.string("subagent_type")).filter(|kind| *kind != subject) {
+    match kind.and_then(|input| input.subagent_type()).filter(|kind| *kind != subject) {
         Some(kind) => format!("{kind}: {subject}"),
         None => subject.to_owned(),
     }
@@ -130,24 +130,24 @@ fn chips(html: &mut Html, call: &CallRecord) {
 
 /// What an opened row shows.
 fn body(html: &mut Html, call: &CallRecord, style: &Style, around: &mut dyn Around) {
-    let input = Raw::new(call.input.as_bytes()).ok();
+    let input = CallInput::from_json(&call.input);
     let change = call.outcome.as_ref().and_then(|outcome| outcome.change.as_ref());
-    match (&*call.tool, change) {
+    match (ToolForm::of(&call.tool), change) {
         (_, Some(change)) => changed(html, call, change, style),
-        ("Bash" | "PowerShell", None) => {
-            let command = input.and_then(|input| input.string("command"));
+        (ToolForm::Command, None) => {
+            let command = input.and_then(|input| input.shell_command());
             match command {
                 Some(command) => code::block(html, "shell", &command),
                 None => fields(html, input, &call.input),
             }
         }
-        ("ExitPlanMode", None) => match input.and_then(|input| input.string("plan")) {
+        (ToolForm::Plan, None) => match input.and_then(|input| input.plan_text()) {
             Some(plan) => html.within("div", "prose plan", |html| markdown(html, &plan)),
             None => fields(html, input, &call.input),
         },
-        ("TodoWrite", None) if !call.todos.is_empty() => {}
-        ("AskUserQuestion", None) => questions(html, input, &call.input),
-        ("Read", None) => {}
+        (ToolForm::TodoList, None) if !call.todos.is_empty() => {}
+        (ToolForm::Question, None) => questions(html, input, &call.input),
+        (ToolForm::FileText, None) => {}
         _ => fields(html, input, &call.input),
     }
     if !call.todos.is_empty() {
@@ -157,7 +157,7 @@ fn body(html: &mut Html, call: &CallRecord, style: &Style, around: &mut dyn Arou
     }
     if let Some(outcome) = &call.outcome {
         if change.is_none() {
-            let chosen = match call.tool == "AskUserQuestion" && !outcome.is_error {
+            let chosen = match ToolForm::of(&call.tool) == ToolForm::Question && !outcome.is_error {
                 true => outcome.text.as_deref().map(words::answers).unwrap_or_default(),
                 false => Vec::new(),
             };
@@ -187,14 +187,14 @@ fn body(html: &mut Html, call: &CallRecord, style: &Style, around: &mut dyn Arou
 /// What came of a call, as its tool tells it.
 fn answered(html: &mut Html, call: &CallRecord, outcome: &Outcome, style: &Style) {
     let text = outcome.text.as_deref().filter(|_| !outcome.is_error);
-    match (&*call.tool, text) {
-        ("Read", Some(text)) => {
+    match (ToolForm::of(&call.tool), text) {
+        (ToolForm::FileText, Some(text)) => {
             listing::read(html, call.subject.as_deref().unwrap_or_default(), text, style);
         }
-        ("Grep", Some(text)) => listing::grep(html, text, style),
-        ("WebSearch", Some(text)) => listing::links(html, text),
-        ("WebFetch", Some(text)) => html.within("div", "prose", |html| markdown(html, text)),
-        ("TaskList", Some(text)) => listing::tasks(html, text),
+        (ToolForm::Matches, Some(text)) => listing::grep(html, text, style),
+        (ToolForm::Links, Some(text)) => listing::links(html, text),
+        (ToolForm::Prose, Some(text)) => html.within("div", "prose", |html| markdown(html, text)),
+        (ToolForm::TaskList, Some(text)) => listing::tasks(html, text),
         _ => result(html, outcome),
     }
 }
@@ -284,37 +284,37 @@ fn whole(html: &mut Html, call: &CallRecord, outcome: &Outcome, style: &Style) {
 
 /// The input of a call, given as JSON, by its fields.
 pub fn input(html: &mut Html, text: &str) {
-    fields(html, Raw::new(text.as_bytes()).ok(), text);
+    fields(html, CallInput::from_json(text), text);
 }
 
 /// An input by its fields.
-fn fields(html: &mut Html, input: Option<Raw<'_>>, text: &str) {
-    let Some(input) = input.filter(|input| input.is_object()) else {
+fn fields(html: &mut Html, input: Option<CallInput<'_>>, text: &str) {
+    let Some(members) = input.and_then(CallInput::named_members) else {
         return code::output(html, "out", text);
     };
     html.within("dl", "fields", |html| {
-        for (name, value) in input.fields() {
-            html.words("dt", "", &name.text());
-            html.within("dd", "", |html| match value.text() {
-                Some(text) if !text.contains('\n') && text.len() < 200 => html.text(&text),
-                Some(text) => code::output(html, "out", &text),
-                None => code::output(html, "out", &String::from_utf8_lossy(value.bytes())),
+        for (name, value) in members {
+            html.words("dt", "", &name);
+            html.within("dd", "", |html| match value {
+                InputValue::Text(text) if !text.contains('\n') && text.len() < 200 => {
+                    html.text(&text);
+                }
+                InputValue::Text(text) | InputValue::Json(text) => {
+                    code::output(html, "out", &text);
+                }
             });
         }
     });
 }
 
-fn questions(html: &mut Html, input: Option<Raw<'_>>, text: &str) {
-    let Some(questions) = input.and_then(|input| input.get("questions")) else {
+fn questions(html: &mut Html, input: Option<CallInput<'_>>, text: &str) {
+    let Some(questions) = input.and_then(CallInput::asked_questions) else {
         return fields(html, input, text);
     };
-    for question in questions.items() {
-        html.words("p", "question", &question.string("question").unwrap_or_default());
+    for question in questions {
+        html.words("p", "question", &question.text);
         html.within("ul", "options", |html| {
-            for option in question.get("options").into_iter().flat_map(|options| options.items()) {
-                let label = option.string("label").or_else(|| option.text());
-                html.words("li", "", &label.unwrap_or_default());
-            }
+            question.options.iter().for_each(|label| html.words("li", "", label));
         });
     }
 }

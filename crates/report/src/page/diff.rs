@@ -1,6 +1,6 @@
 //! Changes to a file: true line numbers, and which words of a line changed.
 
-use transcript::entry::tool::Hunk;
+use transcript::tool::Hunk;
 
 use super::highlight;
 use crate::diff::{ChangeTag, Diff};

@@ -1,12 +1,12 @@
 //! Files that were read and lines that were found: with their numbers, each file by itself.
 
-use transcript::json::Raw;
+use transcript::call::{FoundPage, found_pages};
 
 use super::{Source, Style, code, language_of};
 use crate::format::counted;
 use crate::html::markdown::markdown;
 use crate::html::{Html, Url};
-use crate::record::Todo;
+use transcript::record::Todo;
 
 /// A line with its number.
 type Line<'t> = (&'t str, &'t str);
@@ -47,11 +47,9 @@ fn numbered(line: &str) -> Option<Line<'_>> {
 /// Writes what a search of the web answered: the pages it names as links, and what it says of them.
 pub fn links(html: &mut Html, text: &str) {
     for line in text.lines() {
-        let found = line.strip_prefix("Links: ").and_then(|list| Raw::new(list.as_bytes()).ok());
-        let Some(found) = found.filter(|found| found.is_array()) else { continue };
+        let Some(found) = found_pages(line) else { continue };
         html.within("ul", "links", |html| {
-            for page in found.items() {
-                let (title, url) = (page.string("title"), page.string("url").unwrap_or_default());
+            for FoundPage { title, url } in found {
                 let title = title.filter(|title| !title.trim().is_empty());
                 html.within("li", "", |html| {
                     let words = title.unwrap_or_else(|| url.clone());

@@ -5,8 +5,8 @@
 
 use transcript::session::{Role, Session};
 
-use crate::record::{Detail, Opened};
 use crate::show::{self, Hidden, Left, NoPart, Part};
+use transcript::record::{Detail, Opened};
 
 /// One thing on the page.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,20 +2,20 @@
 
 use std::collections::HashSet;
 
-use transcript::entry::tool::Action;
 use transcript::id::Key;
 use transcript::layout::Problem;
 use transcript::prompt;
 use transcript::session::Role;
+use transcript::tool::{Action, ToolForm};
 
 use super::call::{is_open, pictures, result, row};
 use super::outline::Item;
-use super::todos::{self, Todos};
+use super::todos::Todos;
 use super::{Source, Style, code, glyph, work};
 use crate::format::{counted, short_duration, size, thousands};
 use crate::html::markdown::markdown;
 use crate::html::{Html, Url};
-use crate::record::{Body, CallRecord, Detail, Media, Opened, Part, Record};
+use transcript::record::{Body, CallRecord, Detail, Media, Opened, Part, Record};
 
 /// A prompt is folded after so many lines.
 const PROMPT_LINES: usize = 12;
@@ -124,11 +124,11 @@ fn list_changes(opened: &Opened<'_>, items: &[Item]) -> Vec<usize> {
     let shown: HashSet<usize> = items.iter().flat_map(|item| item.nodes()).copied().collect();
     let mut nodes = Vec::new();
     for call in session.calls().iter().filter(|call| shown.contains(&call.node())) {
-        let tool = session.tool(call);
-        if tool == "TodoWrite" {
+        let form = ToolForm::of(session.tool(call));
+        if form == ToolForm::TodoList {
             nodes.clear();
         }
-        if todos::TOOLS.contains(&tool) && nodes.last() != Some(&call.node()) {
+        if form.changes_todos() && nodes.last() != Some(&call.node()) {
             nodes.push(call.node());
         }
     }

@@ -2,20 +2,20 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use transcript::entry::tool::Action;
 use transcript::layout::Problem;
 use transcript::session::{Call, Role, Session};
 use transcript::time::Time;
+use transcript::tool::{Action, ToolForm};
 
 use super::outline::Outline;
 use super::record::{self, Around, Course};
-use super::{Source, Style, chart, todos};
+use super::{Source, Style, chart};
 use crate::format::{count, counted, dollars, duration, size, thousands};
 use crate::html::{Html, Url};
-use crate::record::{Detail, Opened};
 use crate::show::{Hidden, Left};
 use crate::tree;
 use crate::usage::Totals;
+use transcript::record::{Detail, Opened};
 
 /// A pause longer than this is shown.
 const PAUSE_MS: i64 = 30 * 60 * 1000;
@@ -89,7 +89,7 @@ impl Head {
             let subject = commit.subject.as_deref().unwrap_or_default();
             (commit.hash.to_string(), subject.to_owned())
         });
-        let is_list = |call: &&Call| todos::TOOLS.contains(&session.tool(call));
+        let is_list = |call: &&Call| ToolForm::of(session.tool(call)).changes_todos();
         let todos = session.own_calls().filter(is_list);
         let todos = todos.map(|call| session.nodes()[call.node()].number).collect();
         let failed = session.errors().into_iter().map(|(result, call)| {

@@ -8,8 +8,8 @@ use transcript::source::Source as File;
 use super::outline::outline;
 use super::record::Alone;
 use super::*;
-use crate::record::Opened;
 use crate::show::Part;
+use transcript::record::Opened;
 
 /// Texts in the session below.
 const TEXTS: usize = 30;

@@ -1,12 +1,10 @@
 //! What is to do, followed through a session: lists that are written whole, and tasks that are
 //! made and changed one by one.
 
-use transcript::json::Raw;
+use transcript::call::CallInput;
 
-use crate::record::{CallRecord, Todo};
-
-/// The tools that change what is to do.
-pub const TOOLS: [&str; 3] = ["TodoWrite", "TaskCreate", "TaskUpdate"];
+use transcript::record::{CallRecord, Todo};
+use transcript::tool::ToolForm;
 
 /// What is to do so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -16,14 +14,15 @@ impl Todos {
     /// Takes a call, and writes into it what is to do after it.
     pub fn follow(&mut self, call: &mut CallRecord) {
         let is_done = call.outcome.as_ref().is_some_and(|outcome| !outcome.is_error);
-        if !is_done || !TOOLS.contains(&&*call.tool) {
+        let form = ToolForm::of(&call.tool);
+        if !is_done || !form.changes_todos() {
             return;
         }
         self.0.iter_mut().for_each(|todo| todo.is_changed = false);
-        let input = Raw::new(call.input.as_bytes()).ok();
-        let changed = input.and_then(|input| match &*call.tool {
-            "TodoWrite" => self.write(input),
-            "TaskCreate" => self.create(input, call),
+        let input = CallInput::from_json(&call.input);
+        let changed = input.and_then(|input| match form {
+            ToolForm::TodoList => self.write(input),
+            ToolForm::NewTask => self.create(input, call),
             _ => self.update(input),
         });
         if changed.is_some() {
@@ -31,11 +30,11 @@ impl Todos {
         }
     }
 
-    fn write(&mut self, input: Raw<'_>) -> Option<()> {
+    fn write(&mut self, input: CallInput<'_>) -> Option<()> {
         let before = std::mem::take(&mut self.0);
-        for item in input.get("todos")?.items() {
-            let words = item.string("content").unwrap_or_default().into_owned();
-            let status = item.string("status").map_or_else(|| "pending".into(), |s| s.into_owned());
+        for item in input.listed_todos()? {
+            let words = item.content.unwrap_or_default();
+            let status = item.status.unwrap_or_else(|| "pending".into());
             let is_changed = !before.iter().any(|old| old.words == words && old.status == status);
             self.0.push(Todo { task: None, words, status, is_changed });
         }
@@ -43,28 +42,28 @@ impl Todos {
     }
 
     /// The number of a new task is told by the answer: `Task #1 created successfully: …`.
-    fn create(&mut self, input: Raw<'_>, call: &CallRecord) -> Option<()> {
+    fn create(&mut self, input: CallInput<'_>, call: &CallRecord) -> Option<()> {
         let answer = call.outcome.as_ref()?.text.as_deref()?;
         let number = answer.split_once('#')?.1;
         let end = number.find(|c: char| !c.is_ascii_digit()).unwrap_or(number.len());
         let task = Some(number[..end].to_owned()).filter(|task| !task.is_empty())?;
-        let words = input.string("subject")?.into_owned();
+        let words = input.task_subject()?.into_owned();
         self.0.push(Todo { task: Some(task), words, status: "pending".into(), is_changed: true });
         Some(())
     }
 
-    fn update(&mut self, input: Raw<'_>) -> Option<()> {
-        let task = input.string("taskId")?;
+    fn update(&mut self, input: CallInput<'_>) -> Option<()> {
+        let task = input.task_number()?;
         let at = self.0.iter().position(|todo| todo.task.as_deref() == Some(&*task))?;
-        if input.string("status").as_deref() == Some("deleted") {
+        if input.task_status().as_deref() == Some("deleted") {
             self.0.remove(at);
             return Some(());
         }
         let todo = &mut self.0[at];
-        if let Some(words) = input.string("subject") {
+        if let Some(words) = input.task_subject() {
             todo.words = words.into_owned();
         }
-        if let Some(status) = input.string("status") {
+        if let Some(status) = input.task_status() {
             todo.status = status.into_owned();
         }
         todo.is_changed = true;
@@ -74,11 +73,11 @@ impl Todos {
 
 #[cfg(test)]
 mod tests {
-    use transcript::entry::tool::Action;
     use transcript::id::Key;
+    use transcript::tool::Action;
 
     use super::*;
-    use crate::record::Outcome;
+    use transcript::record::Outcome;
 
     /// What is to do after a call: number, words, status, and `*` where that is new.
     fn after(todos: &mut Todos, tool: &str, input: &str, answer: &str) -> Vec<String> {

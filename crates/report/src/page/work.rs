@@ -1,12 +1,12 @@
 //! A stretch of work as one sentence, with the names of what was touched.
 
-use transcript::entry::tool::Action;
+use transcript::tool::{Action, ToolForm};
 
 use super::Style;
 use crate::format::short_duration;
 use crate::html::Html;
-use crate::record::{Body, CallRecord, Part, Record};
 use crate::words;
+use transcript::record::{Body, CallRecord, Part, Record};
 
 /// So many names are said before they are only counted.
 const NAMED: usize = 2;
@@ -82,10 +82,10 @@ fn add<'a>(phrases: &mut Vec<Phrase<'a>>, call: &'a CallRecord, style: &Style) {
 }
 
 fn verb(call: &CallRecord) -> &'static str {
-    match (call.action, &*call.tool) {
-        (_, "Grep" | "Glob") => "searched",
+    match (call.action, ToolForm::of(&call.tool)) {
+        (_, form) if form.is_search() => "searched",
         (Action::Read, _) => "read",
-        (_, "Write") => "wrote",
+        (_, ToolForm::WholeFile) => "wrote",
         (Action::Edit, _) => "edited",
         (Action::Run, _) => "ran",
         (Action::Agent, _) => "asked",
@@ -98,7 +98,7 @@ fn verb(call: &CallRecord) -> &'static str {
 fn name(call: &CallRecord, style: &Style) -> String {
     let subject = call.subject.as_deref().unwrap_or_default();
     match call.action {
-        _ if matches!(&*call.tool, "Grep" | "Glob") => cut(subject),
+        _ if ToolForm::of(&call.tool).is_search() => cut(subject),
         Action::Read | Action::Edit => {
             let name = style.short(subject).rsplit(['/', '\\']).next().unwrap_or_default();
             name.to_owned()

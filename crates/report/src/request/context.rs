@@ -5,16 +5,15 @@
 
 use std::collections::HashMap;
 
-use transcript::entry::message::{BlockKind, Content};
-use transcript::entry::{Entry, Kind};
-use transcript::json::Raw;
 use transcript::layout::Problem;
+use transcript::reading::EntryReading;
+use transcript::request::sent::RecordedMessage;
 use transcript::request::{MessageSource, RequestLog};
 use transcript::session::Role;
 use transcript::source::Source;
 
 use super::{SentRequest, rebuild, request_ref};
-use crate::record::Opened;
+use transcript::record::Opened;
 
 /// A context as the last request has it.
 #[derive(Debug)]
@@ -84,14 +83,16 @@ pub fn recorded_context(
 fn message_places(
     request: &SentRequest,
     node_at: impl Fn(u64) -> Option<usize>,
-) -> (HashMap<usize, usize>, Vec<(usize, Recorded)>) {
+) -> (HashMap<usize, usize>, Vec<(usize, RecordedMessage)>) {
     let (mut places, mut blobs) = (HashMap::new(), Vec::new());
     for (place, message) in request.messages.iter().enumerate() {
         match (&message.source, &message.json) {
             (MessageSource::Entries(spans), _) => {
                 places.extend(spans.iter().filter_map(|span| Some((node_at(span.offset)?, place))));
             }
-            (MessageSource::Blob(_), Some(json)) => blobs.push((place, Recorded::of_json(json))),
+            (MessageSource::Blob(_), Some(json)) => {
+                blobs.push((place, RecordedMessage::from_json(json)))
+            }
             _ => {}
         }
     }
@@ -109,9 +110,7 @@ fn last_answered(
     }
     let all = opened.session().nodes();
     let answers = nodes.iter().enumerate().rev().filter(|&(_, &node)| {
-        all[node].kind == Kind::Assistant
-            && all[node].source == 0
-            && all[node].role != Role::ApiError
+        all[node].is_by_model() && all[node].source == 0 && all[node].role != Role::ApiError
     });
     let mut last = None;
     for (position, &node) in answers {
@@ -127,64 +126,16 @@ fn last_answered(
     Ok(last)
 }
 
-/// What a message that was recorded whole says.
-struct Recorded {
-    texts: Vec<String>,
-    json: String,
-}
-
-impl Recorded {
-    fn of_json(json: &str) -> Self {
-        let content = Raw::new(json.as_bytes()).ok().and_then(|raw| raw.get("content"));
-        let texts = match content.and_then(Raw::text) {
-            Some(text) => vec![text.into_owned()],
-            None => content
-                .into_iter()
-                .flat_map(Raw::items)
-                .filter_map(|block| Some(block.string("text")?.into_owned()))
-                .collect(),
-        };
-        Self { texts, json: json.to_owned() }
-    }
-
-    fn has(&self, entry: &Entry<'_>) -> bool {
-        let says = |text: &str| {
-            let text = text.trim();
-            !text.is_empty() && self.texts.iter().any(|known| known.contains(text))
-        };
-        let whole = match entry.message.as_ref().map(|message| &message.content) {
-            Some(Content::Text(text)) => says(&text.text()),
-            _ => false,
-        };
-        whole
-            || entry.blocks().iter().any(|block| match block.kind {
-                BlockKind::ToolUse | BlockKind::ToolResult => {
-                    block.id.is_some_and(|id| self.json.contains(&*id.text()))
-                }
-                _ => block.text.is_some_and(|text| says(&text.text())),
-            })
-    }
-}
-
 /// The message that has what an entry says, together with something else.
 fn in_blobs(
     opened: &Opened<'_>,
     node: usize,
-    blobs: &[(usize, Recorded)],
+    blobs: &[(usize, RecordedMessage)],
 ) -> Result<Option<usize>, Problem> {
     if blobs.is_empty() {
         return Ok(None);
     }
     let bytes = opened.bytes(node)?;
-    let entry = Entry::of(&bytes, 0);
-    // A prompt that was typed while the model worked is an attachment; a local command and what it
-    // printed are entries of the system.
-    let queued = entry.field("attachment").and_then(|payload| payload.get("prompt"));
-    let queued = queued.and_then(Raw::text).or_else(|| entry.string("content"));
-    let has = |recorded: &Recorded| {
-        let typed = queued.as_deref().map(str::trim).filter(|text| !text.is_empty());
-        recorded.has(&entry)
-            || typed.is_some_and(|text| recorded.texts.iter().any(|known| known.contains(text)))
-    };
-    Ok(blobs.iter().rev().find(|(_, recorded)| has(recorded)).map(|(place, _)| *place))
+    let entry = EntryReading::from_bytes(&bytes);
+    Ok(blobs.iter().rev().find(|(_, message)| message.holds_entry(&entry)).map(|(place, _)| *place))
 }

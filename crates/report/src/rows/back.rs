@@ -8,10 +8,11 @@ use transcript::session::State;
 use transcript::time::Time;
 use transcript::usage::{Mode, Tokens};
 
-use crate::errors::{ErrorItem, ErrorText};
+use crate::errors::ErrorItem;
 use crate::price::Confidence;
 use crate::tools::CallFact;
 use crate::usage::{Ledger, Response};
+use transcript::reading::ErrorText;
 
 /// A row with the names of its columns.
 struct Named<'a> {

@@ -3,14 +3,15 @@
 
 use hashbrown::HashMap;
 use store::table::schema::{CALLS, COMMITS, EDITS, ENTRIES, TEXTS};
-use store::table::words::{self, Place, Spot};
+use store::table::words::{Place, Spot};
 use store::table::{Table, Value};
-use transcript::entry::message::{Block, BlockKind};
-use transcript::entry::{Entry, tool};
 use transcript::id::Key;
 use transcript::layout::Problem;
+use transcript::reading::EntryReading;
 use transcript::session::{Call, Node, Role, Session};
 use transcript::source::Source;
+use transcript::tool::{self, ToolForm};
+use transcript::words::SearchRole;
 
 use super::line::Head;
 use super::{Maker, Texts, Visitor};
@@ -100,7 +101,7 @@ impl File<'_> {
                 while made.next_if(|(_, call)| call.node() <= at).is_some() {}
                 continue;
             }
-            let entry = Entry::of(pages.entry(node)?, node.offset);
+            let entry = EntryReading::from_bytes(pages.entry(node)?);
             if is_own {
                 self.entry(at, node, &entry, each);
                 self.texts(at, node, &entry, each);
@@ -146,16 +147,15 @@ impl File<'_> {
             return Ok(self.long(node, Spot::Whole, ""));
         }
         let mut pages = Pages::new(source, std::slice::from_ref(node));
-        let entry = Entry::of(pages.entry(node)?, node.offset);
-        let said = words::words(&entry, Spot::Whole);
+        let entry = EntryReading::from_bytes(pages.entry(node)?);
+        let said = entry.words_at(Spot::Whole);
         Ok(said.map_or(Value::Null, |said| Value::Text(said.into_owned())))
     }
 
-    fn entry(&self, at: usize, node: &Node, entry: &Entry<'_>, each: &mut Visitor<'_>) {
+    fn entry(&self, at: usize, node: &Node, entry: &EntryReading<'_>, each: &mut Visitor<'_>) {
         let session = self.session;
         let parent = session.parent(at).map(|up| session.nodes()[up].number);
         let state = session.state(at);
-        let branch = entry.git_branch.filter(|branch| !branch.is_empty());
         let (table, row) = self
             .head
             .agent_line(&ENTRIES)
@@ -165,18 +165,18 @@ impl File<'_> {
             .maybe_count(session.segment_of(at).map(|segment| segment as u64))
             .time(node.time())
             .days(node.time())
-            .maybe_text(entry.type_name.map(|name| name.text()))
+            .maybe_text(entry.type_name())
             .text(node.role.name())
-            .maybe_text(branch.map(|branch| branch.text()))
+            .maybe_text(entry.git_branch())
             .text(state.name())
             .is(state.is_on_way())
             .count(node.length)
-            .maybe_text(entry.uuid.map(|uuid| uuid.text()))
+            .maybe_text(entry.entry_id())
             .end();
         each(table, row);
     }
 
-    fn texts(&self, at: usize, node: &Node, entry: &Entry<'_>, each: &mut Visitor<'_>) {
+    fn texts(&self, at: usize, node: &Node, entry: &EntryReading<'_>, each: &mut Visitor<'_>) {
         let mut give = |kind: &'static str, spot: Spot, text: &str| {
             if text.trim().is_empty() {
                 return;
@@ -209,62 +209,61 @@ impl File<'_> {
             | Role::Teammate => "prompt",
             Role::Summary => "summary",
             Role::Bookkeeping => "title",
-            Role::Answer | Role::Thinking | Role::Call | Role::ApiError
-                if entry.blocks().is_empty() =>
-            {
+            Role::Answer | Role::Thinking | Role::Call | Role::ApiError if !entry.has_blocks() => {
                 "answer"
             }
             Role::Answer | Role::Thinking | Role::Call | Role::ApiError | Role::Result => {
-                for (block, spot) in entry.blocks().iter().zip((0..).map(Spot::Block)) {
-                    if let Some((kind, text)) = kind_of(block).zip(words::block(block)) {
-                        give(kind, spot, &text);
-                    }
+                for (role, spot, text) in entry.block_texts() {
+                    give(kind_of(role), spot, &text);
                 }
                 return;
             }
             _ => return,
         };
-        if let Some(text) = words::words(entry, Spot::Whole) {
+        if let Some(text) = entry.words_at(Spot::Whole) {
             give(whole, Spot::Whole, &text);
         }
     }
 
-    fn pending(&self, node: &Node, entry: &Entry<'_>, call: &Call, kinds: &mut Kinds) -> Pending {
+    fn pending(
+        &self,
+        node: &Node,
+        entry: &EntryReading<'_>,
+        call: &Call,
+        kinds: &mut Kinds,
+    ) -> Pending {
         let name = self.session.tool(call);
-        let Some((at, block)) = block_of(entry, call.key()) else {
+        let key = call.key();
+        let Some((at, input)) = entry.block_number(key).zip(entry.call_input(key)) else {
             return Pending { skill: None, about: None, input: Value::Null };
         };
-        let Some(input) = block.input else {
-            return Pending { skill: None, about: None, input: Value::Null };
-        };
-        if matches!(name, "Task" | "Agent")
-            && let Some(kind) = input.string("subagent_type")
+        if ToolForm::of(name) == ToolForm::Delegation
+            && let Some(kind) = input.subagent_type()
         {
             kinds.insert(call.key(), kind.into_owned());
         }
-        let skill = || input.string("skill").or_else(|| input.string("command"));
-        let text = words::block(block).unwrap_or_default();
         Pending {
-            skill: (name == "Skill").then(skill).flatten().map(|skill| skill.into_owned()),
-            about: tool::subject(name, input).map(|about| short(&about)),
-            input: self.long(node, Spot::Block(at), &text),
+            skill: (ToolForm::of(name) == ToolForm::Skill)
+                .then(|| input.skill_name())
+                .flatten()
+                .map(|skill| skill.into_owned()),
+            about: input.subject_for(name).map(|about| short(&about)),
+            input: self.long(node, Spot::Block(at), &input.to_json()),
         }
     }
 
-    fn told(&self, node: &Node, entry: &Entry<'_>, call: &Call) -> Told {
-        let Some((at, block)) = block_of(entry, call.key()) else {
+    fn told(&self, node: &Node, entry: &EntryReading<'_>, call: &Call) -> Told {
+        let key = call.key();
+        let Some((at, result)) = entry.block_number(key).zip(entry.call_result(key)) else {
             let outcome = if call.is_error { "error" } else { "ok" };
             return Told { outcome, ..Told::default() };
         };
-        let bytes = block.content.map(|content| content.bytes().len() as u64);
+        let bytes = result.content_bytes();
         if !call.is_error {
             return Told { outcome: "ok", bytes, ..Told::default() };
         }
-        let text = block.result_text().unwrap_or_default();
-        let is_cut = || {
-            let flag = entry.tool_result.and_then(|result| result.get("interrupted")?.bool());
-            flag == Some(true) || text.contains("[Request interrupted by user")
-        };
+        let text = result.shown_text().unwrap_or_default();
+        let is_cut = || result.is_interrupted() || text.contains("[Request interrupted by user");
         let outcome = match &*text {
             text if is_rejection(text) => "rejected",
             _ if is_cut() => "interrupted",
@@ -357,20 +356,16 @@ impl File<'_> {
     }
 }
 
-fn kind_of(block: &Block<'_>) -> Option<&'static str> {
-    match block.kind {
-        BlockKind::Text => Some("answer"),
-        BlockKind::Thinking => Some("thinking"),
-        BlockKind::ToolUse => Some("call"),
-        BlockKind::ToolResult => Some("output"),
-        _ => None,
+const fn kind_of(role: SearchRole) -> &'static str {
+    match role {
+        SearchRole::Prompt => "prompt",
+        SearchRole::Answer => "answer",
+        SearchRole::Thinking => "thinking",
+        SearchRole::Call => "call",
+        SearchRole::Output => "output",
+        SearchRole::Summary => "summary",
+        SearchRole::Title => "title",
     }
-}
-
-/// The block of a call or of its result.
-fn block_of<'e, 'a>(entry: &'e Entry<'a>, call: Key) -> Option<(u16, &'e Block<'a>)> {
-    let is_it = |block: &Block<'_>| block.id.is_some_and(|id| Key::of_str(id) == call);
-    (0..).zip(entry.blocks()).find(|(_, block)| is_it(block))
 }
 
 /// So much of what a call is about is told.

@@ -1,11 +1,11 @@
 //! Rows against what stands in a home of a few lines.
 
-use store::table::words::{Place, words};
+use store::table::words::Place;
 use store::table::{Row, Table, Value};
 use testkit::Home;
-use transcript::entry::Entry;
 use transcript::layout;
 use transcript::library::{Library, read_session, scan};
+use transcript::reading::EntryReading;
 use transcript::usage::Claims;
 
 use super::line::is_of;
@@ -166,7 +166,7 @@ fn a_place_leads_to_the_text() {
             if row[2] == Value::Text("s1".into()) {
                 let lines = if of_agent { &agent } else { &main };
                 let line = lines.lines().nth(place.entry as usize - 1).expect("a line");
-                let words = words(&Entry::of(line.as_bytes(), 0), place.spot);
+                let words = EntryReading::from_bytes(line.as_bytes()).words_at(place.spot);
                 assert_eq!(*text, Value::Text(words.expect("words").into_owned()));
                 found += 1;
             }

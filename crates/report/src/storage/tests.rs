@@ -4,7 +4,7 @@ use transcript::library;
 use transcript::line::{LineReader, Lines};
 
 use super::*;
-use crate::bulk::{Choice, clean_line};
+use transcript::bulk::{BulkKind, Choice, clean_line};
 
 fn measured(text: &str) -> Storage {
     let mut meter = Meter::default();

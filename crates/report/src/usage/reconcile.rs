@@ -7,48 +7,19 @@ mod agent;
 mod stats;
 #[cfg(test)]
 mod tests;
-mod told;
 
 use hashbrown::{HashMap, HashSet};
 use jiff::civil::Date;
 use transcript::id::Key;
 use transcript::time::Time;
 use transcript::usage::Tokens;
+use transcript::usage::told::{HiddenCall, RunningSum};
 
 use super::{Calendar, Ledger, Name, Response, Totals};
 use crate::price::{Confidence, Prices, plain_id};
-use told::Running;
 
 pub use stats::HomeStats;
-pub use told::{Hidden, ModelClaim, Told};
-
-/// Who claims something.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Source {
-    /// `cost-state` of a session. Since about 2.1.250.
-    CostState,
-    /// `result` of stream-json.
-    Result,
-    /// `costUSD` of the lines, until about 1.0.9.
-    Lines,
-    /// The call of a subagent.
-    AgentCall,
-    /// `stats-cache.json`.
-    Stats,
-}
-
-impl Source {
-    /// The word for it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::CostState => "cost-state",
-            Self::Result => "result",
-            Self::Lines => "line-cost",
-            Self::AgentCall => "agent-call",
-            Self::Stats => "stats-cache",
-        }
-    }
-}
+pub use transcript::usage::told::{Claimant, Hidden, ModelClaim, Told};
 
 /// What is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -142,7 +113,7 @@ impl Explanation {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
     /// Who claims it.
-    pub source: Source,
+    pub source: Claimant,
     /// Of which session.
     pub session: Option<String>,
     /// Of which subagent.
@@ -179,7 +150,7 @@ impl Row {
         Some(known.fold(self.difference()?, i64::saturating_sub))
     }
 
-    fn new(source: Source, unit: Unit, claimed: u64) -> Self {
+    fn new(source: Claimant, unit: Unit, claimed: u64) -> Self {
         Self {
             source,
             session: None,
@@ -231,11 +202,6 @@ fn less(a: u64, b: u64) -> i64 {
     i64::try_from(i128::from(a) - i128::from(b)).unwrap_or(i64::MAX)
 }
 
-/// Dollars as micro-dollars; `None` for what no sum can be.
-pub fn micro(dollars: f64) -> Option<u64> {
-    (0.0..1e9).contains(&dollars).then(|| (dollars * 1e6).round() as u64)
-}
-
 /// Calls without a usage, of one kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HiddenCalls {
@@ -271,8 +237,9 @@ pub fn reconcile(evidence: &Evidence<'_>) -> Vec<Row> {
     let desk = Desk::new(evidence);
     let mut rows = Vec::new();
     for (file, told) in evidence.files.iter().filter(|(_, told)| desk.is_asked(told)) {
-        for source in [Source::CostState, Source::Result] {
-            let all: Vec<&Running> = told.running.iter().filter(|r| r.source == source).collect();
+        for source in [Claimant::CostState, Claimant::Result] {
+            let all: Vec<&RunningSum> =
+                told.running.iter().filter(|r| r.source == source).collect();
             rows.extend(desk.running(*file, told, &all));
         }
         rows.extend(told.agents.iter().map(|agent| desk.agent(*file, told, agent)));
@@ -345,7 +312,7 @@ impl<'a> Desk<'a> {
     }
 
     /// The sums that a session kept, in dollars and in tokens.
-    fn running(&self, file: u32, told: &Told, all: &[&Running]) -> Vec<Row> {
+    fn running(&self, file: u32, told: &Told, all: &[&RunningSum]) -> Vec<Row> {
         let Some(last) = all.last() else { return Vec::new() };
         let (cost, models) = added(all);
         let mut rows = Vec::new();
@@ -447,7 +414,7 @@ impl<'a> Desk<'a> {
         row: &mut Row,
         within: &[&Response],
         models: &[ModelClaim],
-        calls: &[&told::HiddenCall],
+        calls: &[&HiddenCall],
     ) {
         let ours: HashSet<String> =
             within.iter().filter_map(|response| self.model(response)).collect();
@@ -497,7 +464,7 @@ impl<'a> Desk<'a> {
             let mut row = Row {
                 session: Some(name.to_owned()),
                 time: own.last().and_then(|response| response.time),
-                ..Row::new(Source::Lines, Unit::Cost, claimed)
+                ..Row::new(Claimant::Lines, Unit::Cost, claimed)
             }
             .beside(own.iter().copied());
             let other = |response: &&&Response| {
@@ -539,10 +506,11 @@ fn tokens_of(claim: &ModelClaim) -> u64 {
 }
 
 /// What running sums come to. One that falls has begun anew, with another process.
-fn added(all: &[&Running]) -> (Option<u64>, Vec<ModelClaim>) {
+fn added(all: &[&RunningSum]) -> (Option<u64>, Vec<ModelClaim>) {
     let mut cost: Option<u64> = None;
     let mut models: Vec<ModelClaim> = Vec::new();
-    let is_fall = |(a, b): (&Running, &Running)| a.cost.zip(b.cost).is_some_and(|(a, b)| b < a);
+    let is_fall =
+        |(a, b): (&RunningSum, &RunningSum)| a.cost.zip(b.cost).is_some_and(|(a, b)| b < a);
     for (at, running) in all.iter().enumerate() {
         let next = all.get(at + 1);
         if next.is_some_and(|next| !is_fall((running, next))) {

@@ -14,9 +14,9 @@ use hashbrown::{HashMap, HashSet};
 use transcript::time::Time;
 use transcript::usage::Tokens;
 
-use super::trace::{Compacted, Trace};
 use super::{Filter, Ledger, Name, Response, Totals};
 use crate::price::{Confidence, Prices};
+use transcript::usage::trace::{CompactionTrace, Trace};
 
 pub use cache::Cause;
 
@@ -266,7 +266,7 @@ impl<'a> Stage<'a> {
         let (mut placed, mut at) = (Vec::new(), HashMap::new());
         for response in scene.ledger.responses.iter().filter(|r| !r.is_advisor) {
             let Some(trace) = scene.traces.get(&response.file) else { continue };
-            let Some(node) = trace.at(response.offset) else { continue };
+            let Some(node) = trace.entry_at(response.offset) else { continue };
             at.insert((response.file, node), placed.len());
             placed.push(Placed { response, trace, node });
         }
@@ -279,14 +279,14 @@ impl<'a> Stage<'a> {
 
     /// The response that an entry of a file is a part of, if the file owns it.
     fn of(&self, file: u32, trace: &Trace, node: u32) -> Option<Placed<'a>> {
-        let first = trace.step(node).response;
+        let first = trace.step_at(node).response;
         self.at.get(&(file, first)).map(|at| self.placed[*at])
     }
 
     fn loss(&self, placed: &Placed<'_>, node: u32, detail: Detail) -> Loss {
         let Placed { response, trace, .. } = placed;
         let ledger = self.scene.ledger;
-        let step = trace.step(node);
+        let step = trace.step_at(node);
         Loss {
             session: ledger.name(response.session).into(),
             agent: response.agent.map(|agent| ledger.name(agent).into()),
@@ -303,7 +303,7 @@ impl<'a> Stage<'a> {
 
     /// A loss that no response stands for.
     fn beside(&self, file: u32, trace: &Trace, node: u32, detail: Detail) -> Option<Loss> {
-        let step = trace.step(node);
+        let step = trace.step_at(node);
         let session = trace.session.as_deref().unwrap_or_default();
         let filter = self.scene.filter;
         filter.holds_beside(step.time, trace.project.as_deref(), session).then(|| Loss {
@@ -322,7 +322,7 @@ impl<'a> Stage<'a> {
 
     /// Whether a response stands on a branch that was left, or its subagent was started on one.
     fn is_left(&self, placed: &Placed<'_>) -> bool {
-        let step = placed.trace.step(placed.node);
+        let step = placed.trace.step_at(placed.node);
         let Response { session, agent, .. } = placed.response;
         let is_agent_left =
             agent.is_some_and(|agent| self.scene.left_agents.contains(&(*session, agent)));
@@ -344,7 +344,7 @@ impl<'a> Stage<'a> {
             let files: HashSet<u32> = all.iter().map(|p| p.response.file).collect();
             let (mut branches, mut prompts) = (0, 0);
             for trace in files.iter().filter_map(|file| self.scene.traces.get(file)) {
-                let left = trace.prompts.iter().map(|(node, _)| trace.step(*node));
+                let left = trace.prompts.iter().map(|(node, _)| trace.step_at(*node));
                 let left = left.filter(|step| step.is_abandoned && step.branch.is_some());
                 let left = left.filter(|step| self.scene.filter.period.holds(step.time));
                 prompts += left.count() as u64;
@@ -367,7 +367,7 @@ impl<'a> Stage<'a> {
     fn compactions(&self) -> Vec<Loss> {
         let mut segments: HashMap<(u32, u32), (Totals, Vec<Placed<'a>>)> = HashMap::new();
         for placed in &self.placed {
-            if let Some(segment) = placed.trace.step(placed.node).segment {
+            if let Some(segment) = placed.trace.step_at(placed.node).segment {
                 let (totals, all) = segments.entry((placed.response.file, segment)).or_default();
                 totals.add_whole(placed.response);
                 all.push(*placed);
@@ -388,7 +388,7 @@ impl<'a> Stage<'a> {
         &self,
         file: u32,
         trace: &Trace,
-        compaction: &Compacted,
+        compaction: &CompactionTrace,
         sides: [Option<&(Totals, Vec<Placed<'a>>)>; 2],
     ) -> Option<Loss> {
         let [ended, begun] = sides;
@@ -456,7 +456,7 @@ impl<'a> Stage<'a> {
             losses.extend(self.api_errors(file, trace));
         }
         let is_dropped = |placed: &&Placed<'_>| {
-            let step = placed.trace.step(placed.node);
+            let step = placed.trace.step_at(placed.node);
             step.is_abandoned && step.branch.is_none() && self.holds(placed.response)
         };
         for placed in self.placed.iter().filter(is_dropped) {
@@ -470,7 +470,7 @@ impl<'a> Stage<'a> {
     }
 
     /// A call has its share of the response that made it.
-    fn again(&self, placed: &Placed<'_>, again: &super::trace::Again) -> Loss {
+    fn again(&self, placed: &Placed<'_>, again: &transcript::usage::trace::RepeatedCall) -> Loss {
         let response = placed.response;
         let of = response.tools.len().max(1) as u64;
         let retry = Retry::Call { tool: again.tool.clone(), has_failed: again.has_failed };
@@ -487,7 +487,7 @@ impl<'a> Stage<'a> {
     fn api_errors(&self, file: u32, trace: &Trace) -> Option<Loss> {
         let session = trace.session.as_deref().unwrap_or_default();
         let is_asked = |node: u32| {
-            let time = trace.step(node).time;
+            let time = trace.step_at(node).time;
             self.scene.filter.holds_beside(time, trace.project.as_deref(), session)
         };
         let all: Vec<_> = trace.api_errors.iter().filter(|e| is_asked(e.node)).collect();

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use memchr::memmem;
-use transcript::entry::{Entry, Kind};
+use transcript::reading::EntryReading;
 
 use super::{Evidence, Finder, FinderScope, Hit, Quote};
 use crate::archive::FileId;
@@ -127,8 +127,8 @@ impl Finder {
                 break;
             }
             let bytes = self.entry(&row, number)?;
-            let read = Entry::of(&bytes, 0);
-            if read.kind == Kind::Assistant
+            let read = EntryReading::from_bytes(&bytes);
+            if read.is_by_model()
                 && let Some(text) = text::text_of(&read, Role::Answer)
                 && !text.trim().is_empty()
             {

@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
 use hashbrown::{HashMap, HashSet};
-use transcript::entry::Entry;
 use transcript::layout::{FileKind, Found};
 use transcript::library::Card;
 use transcript::line::LineReader;
+use transcript::reading::EntryReading;
 use transcript::session::{Node, Options};
 use transcript::time::Time;
 use transcript::usage::{self, Claims};
@@ -360,9 +360,9 @@ fn read(
         let is_claim = usage::is_marked(line.bytes);
         builder.line(line);
         let mut at = first;
-        Entry::read(line, &mut odd, |entry| {
+        EntryReading::each_in_line(line, &mut odd, |entry| {
             if is_claim {
-                claims.entry(&entry);
+                claims.take_reading(&entry);
             }
             if let Some(node) = builder.nodes().get(at) {
                 turn += u32::from(is_prompt(node));

@@ -15,11 +15,11 @@ use rusqlite::functions::FunctionFlags;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::types::{Value as Stored, ValueRef};
 use rusqlite::{Batch, Connection, ErrorCode};
-use transcript::entry::Entry;
+use transcript::reading::EntryReading;
 
 use super::keep::{self, Tables, TablesError};
 use super::schema::{self, TABLES};
-use super::words::{self, Place};
+use super::words::Place;
 use super::{Kind, Row, Table, Value};
 use crate::archive::{Access, Archive, GenerationId};
 use crate::catalog::Catalog;
@@ -354,8 +354,8 @@ impl Reader {
         let (offset, length) = *self.last.as_ref()?.1.get(at)?;
         let length = (length as usize).min(transcript::line::HELD);
         let bytes = archive.read(GenerationId(generation), offset, length).ok()?;
-        let entry = Entry::of(&bytes, offset);
-        words::words(&entry, place.spot).map(|words| words.into_owned())
+        let words = EntryReading::from_bytes(&bytes).words_at(place.spot);
+        words.map(|words| words.into_owned())
     }
 
     fn open(&mut self) -> Option<()> {

@@ -9,8 +9,8 @@ use std::io::{Read, Seek, SeekFrom};
 use std::ops::ControlFlow;
 use std::time::UNIX_EPOCH;
 
-use transcript::entry::Entry;
 use transcript::line::LineReader;
+use transcript::reading::EntryReading;
 use transcript::session::{Builder, Node};
 
 use super::{Part, Spills};
@@ -50,7 +50,7 @@ pub(crate) fn each_part(
         let mut flow = ControlFlow::Continue(());
         let mut nth = 0;
         if is_wanted {
-            Entry::read(line, &mut odd, |entry| {
+            EntryReading::each_in_line(line, &mut odd, |entry| {
                 let Some(node) = its.get(nth).filter(|_| flow.is_continue()) else { return };
                 nth += 1;
                 turn += u32::from(node.role.is_person());

@@ -4,6 +4,8 @@
 //! The output of a call is known by its call where that is a tool of ours, else by the mark that
 //! every answer begins with. What a person pastes is never left out.
 
+use transcript::tool::ToolForm;
+
 /// What every answer to an agent begins with.
 pub const MARK: &str = "[recount]";
 
@@ -19,7 +21,9 @@ fn is_ours(tool: &str) -> bool {
 /// Whether a call asks us.
 pub(super) fn is_call(tool: &str, input: &str) -> bool {
     let is_asked = |command: &str| command.trim_start().starts_with("recount recall");
-    is_ours(tool) || tool == "Bash" && input.split(['\n', ';', '|', '&']).any(is_asked)
+    is_ours(tool)
+        || ToolForm::of(tool) == ToolForm::Command
+            && input.split(['\n', ';', '|', '&']).any(is_asked)
 }
 
 /// Whether an output is an answer of ours.

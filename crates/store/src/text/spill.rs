@@ -6,8 +6,8 @@
 
 use std::borrow::Cow;
 
-use transcript::json::Raw;
 use transcript::side::tool_output;
+use transcript::words;
 
 use super::Part;
 use crate::archive::{Archive, FileRow};
@@ -53,13 +53,7 @@ impl<'a> Spills<'a> {
             let end = text.rfind(char::is_whitespace).unwrap_or(text.len());
             text = Cow::Owned(text[..end].to_owned());
         }
-        match Raw::new(text.as_bytes()) {
-            Ok(value) if name.ends_with(".json") => {
-                let mut strings = String::new();
-                super::strings(value, 0, &mut strings);
-                Some(strings)
-            }
-            _ => Some(text.into_owned()),
-        }
+        let of_json = name.ends_with(".json").then(|| words::json_texts(&text)).flatten();
+        Some(of_json.unwrap_or_else(|| text.into_owned()))
     }
 }

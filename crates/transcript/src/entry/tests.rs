@@ -73,7 +73,7 @@ fn seed_001_tool_result_and_assistant_text() {
     let block = entry.blocks()[0];
     assert_eq!((block.kind, block.is_error), (BlockKind::ToolResult, false));
     assert_eq!(block.result_text().as_deref(), Some("Agent execution result..."));
-    assert_eq!(tool::agent_of(entry.tool_result, None).as_deref(), Some("12c788e6"));
+    assert_eq!(crate::tool::agent_of(entry.tool_result, None).as_deref(), Some("12c788e6"));
     assert_eq!(entry.time, Time::parse(b"2025-12-07T04:19:32.222Z"));
 
     let answer = br#"{"parentUuid":"880a9364-634b-4cc1-9acb-7992e89e69b8","sessionId":"0340f328-33c2-42fb-b9fa-ae58a9d8a799","message":{"model":"claude-opus-4-5-20251101","id":"msg_01CVcDokUeKzMUjj5TRGxRt5","type":"message","role":"assistant","content":[{"type":"text","text":"I'll first explore."}],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":3,"output_tokens":1}},"requestId":"req_011CVrgYAupL4YnibtDuha9z","type":"assistant","uuid":"87b6fe83-7a09-4aca-9377-052735b46545","timestamp":"2025-12-07T04:18:27.549Z"}"#;

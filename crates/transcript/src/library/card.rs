@@ -4,13 +4,13 @@ use hashbrown::HashSet;
 use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::DiagnosticKind;
-use crate::entry::tool::Commit;
 use crate::id::{Key, SessionId};
 use crate::layout::{FileKind, Found};
 use crate::session::{
     AgentLink, Ending, ForkKind, Node, PrLink, Role, Session, State, TitleSource,
 };
 use crate::time::Time;
+use crate::tool::Commit;
 
 /// Counts over the entries that a file owns: its own session's, each once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -13,13 +13,13 @@ use super::node::{NO_TIME, NONE, Node, Role, flag};
 use super::queue::Queue;
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::entry::message::{Block, BlockKind};
-use crate::entry::tool::{self, Action};
 use crate::entry::{Entry, Kind, Parent};
 use crate::firsts::Firsts;
 use crate::id::Key;
 use crate::json::{Raw, Str};
 use crate::line::{Line, LineReader};
 use crate::prompt::{self, Voice};
+use crate::tool::{self, Action};
 
 /// Entries are seldom shorter, taken together.
 const SHORT_ENTRY: u64 = 1536;

@@ -6,10 +6,10 @@ use hashbrown::HashMap;
 
 use super::node::{NONE, Role};
 use crate::entry::Entry;
-use crate::entry::tool::{Action, Commit};
 use crate::id::Key;
 use crate::json::{Raw, Str};
 use crate::time::Time;
+use crate::tool::{Action, Commit};
 
 /// Texts that repeat, each kept once.
 #[derive(Debug, Clone, Default)]

@@ -168,6 +168,16 @@ impl Node {
         (self.at != NO_TIME).then_some(Time(self.at))
     }
 
+    /// Whether the model wrote it, or the client in its name.
+    pub fn is_by_model(&self) -> bool {
+        self.kind == crate::entry::Kind::Assistant
+    }
+
+    /// Whether it is a link of the conversation, and not a sign of life of a running call.
+    pub fn is_talk_link(&self) -> bool {
+        self.kind.is_chain() && self.kind != crate::entry::Kind::Progress
+    }
+
     /// The response it is a part of, as a number of its own file.
     pub fn response(&self) -> Option<u32> {
         (self.message != NONE).then_some(self.message)

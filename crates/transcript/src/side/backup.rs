@@ -10,6 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::{Extra, Object, Read, Reader};
+use crate::entry::Entry;
 use crate::id::SessionId;
 use crate::json::Raw;
 use crate::kept::Kept;
@@ -244,6 +245,19 @@ impl BackupFile {
             Some(kept) => Source::kept(&self.path, kept.clone()).whole(),
             None => fs::read(&self.path).map_err(|error| Problem::new(&self.path, error)),
         }
+    }
+}
+
+/// The backups that a line of a transcript records; none for other lines.
+pub fn tracked_in(bytes: &[u8]) -> Vec<Tracked> {
+    let Ok(line) = Raw::new(bytes) else { return Vec::new() };
+    let entry = Entry::of(bytes, 0);
+    if entry.is_type("file-history-snapshot") {
+        snapshot(line).0.files
+    } else if entry.is_type("file-history-delta") {
+        delta(line).0.file.into_iter().collect()
+    } else {
+        Vec::new()
     }
 }
 

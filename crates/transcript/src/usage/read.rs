@@ -13,6 +13,7 @@ use crate::entry::{Entry, Kind};
 use crate::id::Key;
 use crate::json::{Raw, Str};
 use crate::line::{Batch, Line, LineReader};
+use crate::reading::EntryReading;
 use crate::session::{Builder, Options};
 use crate::time::Time;
 
@@ -96,6 +97,11 @@ impl Claims {
             let mut odd: Vec<Diagnostic> = Vec::new();
             Entry::read(line, &mut odd, |entry| self.entry(&entry));
         }
+    }
+
+    /// Takes a reading of an entry, as [`entry`](Self::entry).
+    pub fn take_reading(&mut self, reading: &EntryReading<'_>) {
+        self.entry(reading.entry());
     }
 
     /// Takes an entry of a line for which [`is_marked`] holds.

@@ -1,8 +1,8 @@
 //! Section 7: `toolUseResult`, by tool.
 
-use transcript::entry::tool::{self, Change};
 use transcript::json::Raw;
 use transcript::session::LinkKind;
+use transcript::tool::{self, Change};
 
 use super::shape::*;
 

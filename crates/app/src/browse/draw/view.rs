@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Style};
 use ratatui::text::Line;
-use report::record::Detail;
+use transcript::record::Detail;
 
 use super::{BAD, BOLD, CHOSEN, DIM, HUE, put, put_right};
 use crate::browse::paint;

@@ -7,7 +7,7 @@ use ratatui::crossterm::event::{
     KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
 };
 use ratatui::layout::Position;
-use report::record::Detail;
+use transcript::record::Detail;
 use transcript::session::Role;
 
 use super::{Effect, Mode, Parting, Question, Sheet, State, Topic};

@@ -12,10 +12,10 @@ use report::page::outline::{Item, Outline, outline};
 use report::page::record::{self, Around, Course, Holder};
 use report::page::session::{self, Head, PIECE, TurnLine};
 use report::page::{Source as Where, Style};
-use report::record::{Media, Opened, Record};
 use report::show::{self, Part};
 use transcript::id::Key;
 use transcript::layout::Problem;
+use transcript::record::{Media, Opened, Record};
 
 use super::walk::{Child, Walk};
 use crate::commands::show::viewer::Links;

@@ -2,14 +2,14 @@
 
 use std::io::{Read, Write};
 
-use report::bulk;
 use report::export::markdown::Markdown;
 use report::page::Style;
 use report::page::session::Head;
-use report::record::{CallRecord, LARGEST, Opened, Record};
 use report::show::{self, Part};
+use transcript::bulk;
 use transcript::layout::Problem;
 use transcript::line::{Line, LineReader};
+use transcript::record::{CallRecord, LARGEST, Opened, Record};
 use transcript::source::Source;
 
 use super::walk::{Sink, Walk};

@@ -8,11 +8,11 @@ use report::export::cover::Cover;
 use report::export::tally::Tally;
 use report::html::{PDF, Picture};
 use report::page::record::Holder;
-use report::record::{Body, CallRecord, Detail, LARGEST, Media, Opened, Record};
 use report::show::{self, Part};
 use transcript::id::Key;
 use transcript::layout::Problem;
 use transcript::library::{Agent, Library, SessionItem, read_session};
+use transcript::record::{Body, CallRecord, Detail, LARGEST, Media, Opened, Record};
 use transcript::session::Session;
 use transcript::source::Source;
 

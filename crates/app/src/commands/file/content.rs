@@ -7,6 +7,7 @@ use transcript::library::read_session;
 use transcript::session::Session;
 use transcript::source::Source;
 use transcript::time::Time;
+use transcript::tool::ToolForm;
 
 use super::{Point, short};
 use crate::error::{Answer, CliError, FileError};
@@ -67,8 +68,11 @@ impl Origin {
                     0 => String::new(),
                     _ => format!(" and {} since", counted(*edits, "edit")),
                 };
-                let read =
-                    if tool == "Read" { ", where a last newline may be missing" } else { "" };
+                let read = if ToolForm::of(tool) == ToolForm::FileText {
+                    ", where a last newline may be missing"
+                } else {
+                    ""
+                };
                 let others = match others {
                     0 => String::new(),
                     1 => {

@@ -10,11 +10,11 @@ use std::process::{Command, Stdio};
 
 use report::learn::backlog::Learning;
 use report::learn::{self};
-use report::record::{Body, Detail, Opened, Part};
 use report::redact::{Options, Place, Redactor, Rules};
 use report::show::{self, Part as Stretch};
 use serde_json::{Value, json};
 use transcript::library::{Library, SessionItem};
+use transcript::record::{Body, Detail, Opened, Part};
 use transcript::source::Source;
 
 use super::{BacklogFile, show_line};

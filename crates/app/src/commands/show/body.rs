@@ -2,10 +2,10 @@
 
 use std::io;
 
-use report::record::{Body, Detail, Part, Record};
-use transcript::entry::tool::Action;
 use transcript::prompt;
+use transcript::record::{Body, Detail, Part, Record};
 use transcript::session::Role;
+use transcript::tool::Action;
 
 use super::call::{self, BELOW};
 use super::page::{Block, Fold, Page};

@@ -3,10 +3,10 @@
 use std::io;
 
 use anstyle::Style;
-use report::record::{CallRecord, Change, Detail, Outcome};
 use report::words;
-use transcript::entry::tool::{Action, Hunk};
-use transcript::json::Raw;
+use transcript::call::CallInput;
+use transcript::record::{CallRecord, Change, Detail, Outcome};
+use transcript::tool::{Action, Hunk, ToolForm};
 
 use super::page::{Block, Fold, Page};
 use crate::terminal::format::{counted, short_duration};
@@ -107,9 +107,9 @@ fn chips(call: &CallRecord) -> Vec<(Style, String)> {
 
 /// What stands below a call's line before what came of it: its input, where a level shows that.
 pub fn input(page: &mut Page<'_>, call: &CallRecord, hint: Option<&str>) -> io::Result<()> {
-    let input = Raw::new(call.input.as_bytes()).ok();
-    if call.tool == "ExitPlanMode"
-        && let Some(plan) = input.and_then(|i| i.string("plan"))
+    let input = CallInput::from_json(&call.input);
+    if ToolForm::of(&call.tool) == ToolForm::Plan
+        && let Some(plan) = input.and_then(CallInput::plan_text)
     {
         return page.ends((40, 0), style::PLAIN, BELOW, &plan, hint);
     }
@@ -120,15 +120,11 @@ pub fn input(page: &mut Page<'_>, call: &CallRecord, hint: Option<&str>) -> io::
     if call.outcome.as_ref().is_some_and(|outcome| outcome.change.is_some()) {
         return Ok(());
     }
-    let Some(input) = input.filter(|i| i.is_object()) else {
+    let Some(members) = input.and_then(CallInput::named_members) else {
         return page.folded(style::DIM, BELOW, &call.input, hint);
     };
-    for (name, value) in input.fields() {
-        let name = safe::line(&name.text());
-        let text = value.text().map_or_else(
-            || String::from_utf8_lossy(value.bytes()).into_owned(),
-            |text| text.into_owned(),
-        );
+    for (name, value) in members {
+        let (name, text) = (safe::line(&name), value.into_text());
         page.folded(style::DIM, BELOW, &format!("{name}: {text}"), hint)?;
     }
     Ok(())
@@ -138,8 +134,9 @@ pub fn input(page: &mut Page<'_>, call: &CallRecord, hint: Option<&str>) -> io::
 pub fn outcome(page: &mut Page<'_>, call: &CallRecord, hint: Option<&str>) -> io::Result<()> {
     let Some(outcome) = &call.outcome else { return Ok(()) };
     let answers = outcome.text.as_deref().map(words::answers).unwrap_or_default();
+    let is_answered = ToolForm::of(&call.tool) == ToolForm::Question;
     match &outcome.change {
-        None if call.tool == "AskUserQuestion" && !answers.is_empty() && !outcome.is_error => {
+        None if is_answered && !answers.is_empty() && !outcome.is_error => {
             for answer in answers {
                 page.folded(style::PLAIN, BELOW, &format!("→ {answer}"), hint)?;
             }

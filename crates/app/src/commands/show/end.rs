@@ -5,9 +5,9 @@
 
 use std::path::{Path, PathBuf};
 
-use report::record::{Detail, Opened};
 use report::show::{self, Part};
 use transcript::layout::Found;
+use transcript::record::{Detail, Opened};
 use transcript::session::Session;
 use transcript::source::Source;
 

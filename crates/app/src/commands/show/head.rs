@@ -2,9 +2,9 @@
 
 use std::io;
 
-use report::record::Detail;
 use report::show::{self, Hidden};
 use transcript::library::{Connection, SessionItem, Standing};
+use transcript::record::Detail;
 use transcript::session::Session;
 
 use super::page::Page;

@@ -4,7 +4,7 @@
 use std::io;
 
 use anstyle::Style;
-use report::record::Detail;
+use transcript::record::Detail;
 use transcript::session::Role;
 
 use crate::terminal::format::{Clock, counted};

@@ -4,11 +4,11 @@
 
 use std::collections::HashMap;
 
-use report::record::{Body, CallRecord, Opened, Record};
 use report::show::{self, Hidden, Left, Part};
-use transcript::entry::{Entry, Kind};
 use transcript::id::Key;
 use transcript::library::Agent;
+use transcript::reading::EntryReading;
+use transcript::record::{Body, CallRecord, Opened, Record};
 use transcript::session::{Session, State};
 use transcript::side::tool_output;
 use transcript::source::Source;
@@ -438,7 +438,7 @@ fn caller(opened: &Opened<'_>, root: usize) -> Option<Key> {
     });
     by_task.or_else(|| {
         let bytes = opened.bytes(root).ok()?;
-        Entry::of(&bytes, 0).parent_call.map(Key::of_str)
+        EntryReading::from_bytes(&bytes).parent_call()
     })
 }
 
@@ -477,7 +477,7 @@ impl<'a> Flow<'a> {
             (self.pause, self.new_day) = (0, None);
             self.passed(shown);
             page.follows(Block::of(session.nodes()[shown].role));
-            let is_model = |n: &&usize| session.nodes()[**n].kind == Kind::Assistant;
+            let is_model = |n: &&usize| session.nodes()[**n].is_by_model();
             let spoke = before.iter().rev().take(NEAR).find(is_model);
             self.model = spoke.and_then(|&node| opened.model(node).ok().flatten());
         } else {
@@ -492,9 +492,7 @@ impl<'a> Flow<'a> {
     /// Before an entry, shown or not.
     fn reach(&mut self, page: &Page<'_>, session: &Session, node: usize) {
         let entry = &session.nodes()[node];
-        let Some(time) =
-            entry.time().filter(|_| entry.kind.is_chain() && entry.kind != Kind::Progress)
-        else {
+        let Some(time) = entry.time().filter(|_| entry.is_talk_link()) else {
             return;
         };
         if let Some(before) = self.time {

@@ -2,9 +2,9 @@
 
 use report::price::{Confidence, Factor, Priced, Prices};
 use report::usage::{self, Calendar, Dimension, Filter, Ledger, Response, Row, Totals, View};
-use transcript::entry::Entry;
 use transcript::id::Key;
 use transcript::prompt;
+use transcript::reading::EntryReading;
 use transcript::time::Time;
 
 use super::{FIGURES, Which, figures};
@@ -187,7 +187,7 @@ fn turn_starts(open: &OpenSession) -> Vec<(Option<Time>, String)> {
     let start = |node: usize| {
         let node = &session.nodes()[node];
         let bytes = open.sources[usize::from(node.source)].entry(node).unwrap_or_default();
-        let said = report::record::said(&Entry::of(&bytes, node.offset)).unwrap_or_default();
+        let said = EntryReading::from_bytes(&bytes).spoken_text().unwrap_or_default();
         let said = prompt::command_line(&said).unwrap_or(said);
         (node.time(), said.split_whitespace().collect::<Vec<_>>().join(" "))
     };

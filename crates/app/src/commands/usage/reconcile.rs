@@ -164,7 +164,7 @@ fn claims(stats: Stats, files: HashSet<u32>) -> HomeStats {
 
 fn model(usage: &ModelUsage) -> ModelClaim {
     let counts = [usage.input, usage.output, usage.cache_read, usage.cache_creation];
-    let cost = usage.cost_usd.and_then(reconcile::micro);
+    let cost = usage.cost_usd.and_then(transcript::usage::told::micro_dollars);
     ModelClaim::new(&usage.model, counts, cost)
 }
 

@@ -2,10 +2,10 @@
 
 use transcript::usage::Tokens;
 
-use super::told::AgentTotal;
-use super::{Desk, Explanation, Row, Source, Told, Unit, Why, classes, least, less};
+use super::{Claimant, Desk, Explanation, Row, Told, Unit, Why, classes, least, less};
 use crate::price::Confidence;
 use crate::usage::Response;
+use transcript::usage::told::AgentTotal;
 
 impl<'a> Desk<'a> {
     /// The subagent of a call, as the result or any other link names it.
@@ -37,7 +37,7 @@ impl<'a> Desk<'a> {
             agent: self.agent_of(agent).map(Into::into),
             place: Some((file, agent.entry)),
             time: agent.time,
-            ..Row::new(Source::AgentCall, Unit::Tokens, agent.total)
+            ..Row::new(Claimant::AgentCall, Unit::Tokens, agent.total)
         };
         let all = self.agent_responses(file, told, agent);
         if all.is_empty() {

@@ -7,7 +7,7 @@ use std::ops::Bound;
 use hashbrown::{HashMap, HashSet};
 use jiff::civil::Date;
 
-use super::{Desk, Explanation, ModelClaim, Row, Source, Unit, Why, least, less, tokens_of};
+use super::{Claimant, Desk, Explanation, ModelClaim, Row, Unit, Why, least, less, tokens_of};
 use crate::price::plain_id;
 use crate::usage::Response;
 
@@ -92,7 +92,7 @@ impl Shelf<'_> {
         let row = Row {
             day: Some(day.into()),
             model: Some(model.into()),
-            ..Row::new(Source::Stats, Unit::Uncached, tokens)
+            ..Row::new(Claimant::Stats, Unit::Uncached, tokens)
         };
         let Ok(date) = day.parse::<Date>() else { return row };
         let of_day = self.own.of_day(model, Some(date));
@@ -112,7 +112,7 @@ impl Shelf<'_> {
     fn total(&self, claim: &ModelClaim, unit: Unit, claimed: u64) -> Row {
         let of_model = self.own.of_model(&claim.model);
         let mut row =
-            Row { model: Some(claim.model.clone()), ..Row::new(Source::Stats, unit, claimed) }
+            Row { model: Some(claim.model.clone()), ..Row::new(Claimant::Stats, unit, claimed) }
                 .beside(of_model.iter().copied());
         if row.difference().is_none_or(|difference| difference == 0) {
             return row;

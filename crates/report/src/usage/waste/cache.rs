@@ -7,7 +7,7 @@ use transcript::usage::Tokens;
 use super::{Detail, Loss, Placed, Stage, first_request};
 use crate::price::plain_id;
 use crate::usage::Response;
-use crate::usage::trace::Miss;
+use transcript::usage::trace::CacheMiss;
 
 /// How long a cache lives, in milliseconds.
 const SHORT: i64 = 5 * 60 * 1000;
@@ -97,8 +97,8 @@ fn cached(response: &Response) -> u64 {
 
 /// When a request was made: its response hangs on what was said last.
 fn asked(placed: &Placed<'_>) -> Option<i64> {
-    let step = placed.trace.step(placed.node);
-    let up = step.up.and_then(|up| placed.trace.step(up).time);
+    let step = placed.trace.step_at(placed.node);
+    let up = step.up.and_then(|up| placed.trace.step_at(up).time);
     up.or(step.time).map(|time| time.0)
 }
 
@@ -110,16 +110,16 @@ fn cause(
 ) -> Cause {
     let trace = is.trace;
     let is_between = |node: &u32| (was.node..is.node).contains(node);
-    if trace.step(was.node).segment != trace.step(is.node).segment
+    if trace.step_at(was.node).segment != trace.step_at(is.node).segment
         || trace.emptied.iter().any(is_between)
     {
         return Cause::Compaction;
     }
     match trace.misses.get(&is.node) {
-        Some(Miss::Model) => return Cause::Model,
-        Some(Miss::Tools) => return Cause::Tools,
-        Some(Miss::System) => return Cause::System,
-        Some(Miss::Messages) => return Cause::Messages,
+        Some(CacheMiss::Model) => return Cause::Model,
+        Some(CacheMiss::Tools) => return Cause::Tools,
+        Some(CacheMiss::System) => return Cause::System,
+        Some(CacheMiss::Messages) => return Cause::Messages,
         None => {}
     }
     let model = |placed: &Placed<'_>| {
@@ -150,10 +150,10 @@ impl Before<'_> {
         let placed = self.stage.placed[at];
         let file = placed.response.file;
         let mut path = Vec::new();
-        let mut node = placed.trace.step(placed.node).up;
+        let mut node = placed.trace.step_at(placed.node).up;
         let found = loop {
             let Some(here) = node else { break None };
-            let first = placed.trace.step(here).response;
+            let first = placed.trace.step_at(here).response;
             if let Some(&found) = self.stage.at.get(&(file, first)).filter(|found| **found != at) {
                 break Some(found);
             }
@@ -161,7 +161,7 @@ impl Before<'_> {
                 break *known;
             }
             path.push(here);
-            node = placed.trace.step(here).up;
+            node = placed.trace.step_at(here).up;
         };
         self.near.extend(path.into_iter().map(|node| ((file, node), found)));
         found

@@ -1,27 +1,34 @@
 //! What a file tells of how its responses came about: what they hang on, what was left, compacted,
 //! read again and called again. One file at a time; money is not known here.
 
+use crate::entry::message::{Block, BlockKind};
+use crate::entry::{Entry, Kind};
+use crate::id::Key;
+use crate::json::Raw;
+use crate::layout::Problem;
+use crate::line::LineReader;
+use crate::session::{Role, Session, State};
+use crate::source::Source;
+use crate::time::Time;
+use crate::tool::{self, Action, ToolForm};
 use hashbrown::{HashMap, HashSet};
-use transcript::entry::message::{Block, BlockKind};
-use transcript::entry::tool::{self, Action};
-use transcript::entry::{Entry, Kind};
-use transcript::id::Key;
-use transcript::json::Raw;
-use transcript::layout::Problem;
-use transcript::line::LineReader;
-use transcript::session::{Role, Session, State};
-use transcript::source::Source;
-use transcript::time::Time;
 
 /// An entry, as far as money goes.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Step {
+pub struct TraceStep {
+    /// Where the entry begins.
     pub offset: u64,
+    /// Its number in the file.
     pub number: u32,
+    /// When it was written.
     pub time: Option<Time>,
+    /// The entry it hangs on.
     pub up: Option<u32>,
+    /// Its segment.
     pub segment: Option<u32>,
+    /// Its abandoned branch, if it is on one.
     pub branch: Option<u32>,
+    /// Whether it is on no path to the current end.
     pub is_abandoned: bool,
     /// The first line of the response that it is a part of.
     pub response: u32,
@@ -29,20 +36,29 @@ pub(super) struct Step {
 
 /// What the API says of a cache that was missed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Miss {
+pub enum CacheMiss {
+    /// Another model was asked.
     Model,
+    /// The tools changed.
     Tools,
+    /// The system prompt changed.
     System,
+    /// Earlier messages changed.
     Messages,
 }
 
 /// A compaction.
 #[derive(Debug, Clone)]
-pub(super) struct Compacted {
+pub struct CompactionTrace {
+    /// The entry.
     pub node: u32,
+    /// Its key, to tell copies.
     pub key: Key,
+    /// `auto` or `manual`.
     pub trigger: Option<Box<str>>,
+    /// Tokens before.
     pub before: Option<u64>,
+    /// Tokens after.
     pub after: Option<u64>,
     /// The segment that begins with it.
     pub segment: u32,
@@ -50,8 +66,10 @@ pub(super) struct Compacted {
 
 /// A file that was read again although the model had it.
 #[derive(Debug, Clone)]
-pub(super) struct Reread {
+pub struct FileReread {
+    /// The entry.
     pub node: u32,
+    /// The file.
     pub path: String,
     /// Claude Code noticed, and gave a line instead of the file.
     pub is_noticed: bool,
@@ -61,17 +79,23 @@ pub(super) struct Reread {
 
 /// A call that was made again as it was after it had failed.
 #[derive(Debug, Clone)]
-pub(super) struct Again {
+pub struct RepeatedCall {
+    /// The entry.
     pub node: u32,
+    /// The tool.
     pub tool: String,
+    /// Whether it failed again.
     pub has_failed: bool,
 }
 
 /// The API failed and was asked again.
 #[derive(Debug, Clone)]
-pub(super) struct ApiError {
+pub struct ApiFailure {
+    /// The entry.
     pub node: u32,
+    /// Its key, to tell copies.
     pub key: Key,
+    /// Milliseconds until the next try.
     pub wait_ms: u64,
 }
 
@@ -87,15 +111,22 @@ pub struct Trace {
     pub project: Option<String>,
     /// The calls on branches that were left, by their keys.
     pub abandoned_calls: Vec<Key>,
-    pub(super) steps: Vec<Step>,
-    pub(super) prompts: Vec<(u32, Key)>,
-    pub(super) compactions: Vec<Compacted>,
+    /// All entries, in the order of the file.
+    pub steps: Vec<TraceStep>,
+    /// Prompts of a person, with their keys.
+    pub prompts: Vec<(u32, Key)>,
+    /// Compactions.
+    pub compactions: Vec<CompactionTrace>,
     /// Entries where old results were emptied, which changes what was said before them.
-    pub(super) emptied: Vec<u32>,
-    pub(super) misses: HashMap<u32, Miss>,
-    pub(super) rereads: Vec<Reread>,
-    pub(super) again: Vec<Again>,
-    pub(super) api_errors: Vec<ApiError>,
+    pub emptied: Vec<u32>,
+    /// Why the cache was missed, by the first entry of the response.
+    pub misses: HashMap<u32, CacheMiss>,
+    /// Files that were read again.
+    pub rereads: Vec<FileReread>,
+    /// Calls that were made again.
+    pub again: Vec<RepeatedCall>,
+    /// Failures of the API.
+    pub api_errors: Vec<ApiFailure>,
 }
 
 impl Trace {
@@ -118,12 +149,13 @@ impl Trace {
     }
 
     /// The entry that begins at an offset.
-    pub(super) fn at(&self, offset: u64) -> Option<u32> {
+    pub fn entry_at(&self, offset: u64) -> Option<u32> {
         let found = self.steps.binary_search_by_key(&offset, |step| step.offset);
         found.ok().map(|node| node as u32)
     }
 
-    pub(super) fn step(&self, node: u32) -> &Step {
+    /// An entry by its place.
+    pub fn step_at(&self, node: u32) -> &TraceStep {
         &self.steps[node as usize]
     }
 }
@@ -160,7 +192,7 @@ impl<'a> Gather<'a> {
         for (at, node) in session.nodes().iter().enumerate() {
             let own = at as u32;
             let response = node.response().map_or(own, |r| *firsts.entry(r).or_insert(own));
-            steps.push(Step {
+            steps.push(TraceStep {
                 offset: node.offset,
                 number: node.number,
                 time: node.time(),
@@ -191,7 +223,7 @@ impl<'a> Gather<'a> {
     }
 
     fn entry(&mut self, entry: &Entry<'_>) {
-        let Some(node) = self.trace.at(entry.offset) else { return };
+        let Some(node) = self.trace.entry_at(entry.offset) else { return };
         if !self.session.counts(node as usize) {
             return;
         }
@@ -218,7 +250,7 @@ impl<'a> Gather<'a> {
             Kind::System if entry.is_subtype("api_error") => {
                 let wait_ms = entry.field("retryInMs").and_then(Raw::f64).unwrap_or(0.0);
                 let wait_ms = wait_ms.clamp(0.0, LONGEST_WAIT).round() as u64;
-                self.trace.api_errors.push(ApiError { node, key, wait_ms });
+                self.trace.api_errors.push(ApiFailure { node, key, wait_ms });
             }
             _ => {}
         }
@@ -226,7 +258,7 @@ impl<'a> Gather<'a> {
 
     fn said(&mut self, node: u32, entry: &Entry<'_>) {
         if let Some(miss) = miss(entry) {
-            self.trace.misses.insert(self.trace.step(node).response, miss);
+            self.trace.misses.insert(self.trace.step_at(node).response, miss);
         }
         for block in entry.blocks().iter().filter(|b| b.kind == BlockKind::ToolUse) {
             if let (Some(id), Some(name)) = (block.id, block.name) {
@@ -251,7 +283,7 @@ impl<'a> Gather<'a> {
         let range = Key::of(&[part("offset"), b" ", part("limit"), b" ", part("pages")].concat());
         let is_again = self.failed.get(&same).is_some_and(|done| *done == self.done);
         let again = is_again.then(|| {
-            let again = Again { node, tool: tool.clone(), has_failed: false };
+            let again = RepeatedCall { node, tool: tool.clone(), has_failed: false };
             self.trace.again.push(again);
             self.trace.again.len() - 1
         });
@@ -278,7 +310,9 @@ impl<'a> Gather<'a> {
                 self.done += 1;
                 self.known.remove(path);
             }
-            (Action::Read, Some(_)) if call.tool == "Read" => self.read(entry, block, call),
+            (Action::Read, Some(_)) if ToolForm::of(&call.tool) == ToolForm::FileText => {
+                self.read(entry, block, call)
+            }
             (Action::Read | Action::Plan, _) => {}
             _ => self.done += 1,
         }
@@ -292,13 +326,13 @@ impl<'a> Gather<'a> {
         };
         let is_noticed = is("file_unchanged");
         let text = result.and_then(|r| r.get("file")?.some("content")).or(block.content);
-        let step = self.trace.step(node);
+        let step = self.trace.step_at(node);
         let text = Key::of(text.map_or(&[][..], Raw::bytes));
         let given = (step.segment, step.branch, range, text);
         let is_known = !is_noticed && !self.known.entry_ref(&path).or_default().insert(given);
         if is_noticed || is_known {
             let chars = block.content.and_then(chars);
-            self.trace.rereads.push(Reread { node, path, is_noticed, chars });
+            self.trace.rereads.push(FileReread { node, path, is_noticed, chars });
         }
     }
 }
@@ -306,15 +340,15 @@ impl<'a> Gather<'a> {
 /// Whether a person said no, which is no failure.
 fn is_denial(entry: &Entry<'_>, block: &Block<'_>, tool: &str) -> bool {
     let said = block.content.and_then(|content| content.text());
-    matches!(tool, "AskUserQuestion" | "ExitPlanMode")
+    ToolForm::of(tool).waits_for_person()
         || entry.field("toolDenialKind").is_some_and(|kind| !kind.is_null())
         || said.is_some_and(|said| said.starts_with("The user doesn't want to"))
 }
 
-fn compactions(session: &Session) -> Vec<Compacted> {
+fn compactions(session: &Session) -> Vec<CompactionTrace> {
     let all = session.compactions().iter().enumerate();
     let own = all.filter(|(_, compaction)| session.counts(compaction.node()));
-    own.map(|(at, compaction)| Compacted {
+    own.map(|(at, compaction)| CompactionTrace {
         node: compaction.node() as u32,
         key: session.nodes()[compaction.node()].key,
         trigger: compaction.trigger.clone(),
@@ -335,15 +369,15 @@ fn chars(content: Raw<'_>) -> Option<u64> {
 }
 
 /// The reason for a miss of the cache, where the API gives one. Since 2.1.119.
-fn miss(entry: &Entry<'_>) -> Option<Miss> {
+fn miss(entry: &Entry<'_>) -> Option<CacheMiss> {
     let fields = &entry.message.as_ref()?.fields;
     let (_, diagnostics) = fields.iter().find(|(key, _)| key.is("diagnostics"))?;
     let reason = diagnostics.get("cache_miss_reason")?.string("type")?;
     Some(match &*reason {
-        "model_changed" => Miss::Model,
-        "tools_changed" => Miss::Tools,
-        "system_changed" => Miss::System,
-        "messages_changed" => Miss::Messages,
+        "model_changed" => CacheMiss::Model,
+        "tools_changed" => CacheMiss::Tools,
+        "system_changed" => CacheMiss::System,
+        "messages_changed" => CacheMiss::Messages,
         _ => return None,
     })
 }

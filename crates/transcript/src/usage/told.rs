@@ -1,18 +1,45 @@
 //! What a file claims beside its responses, and the calls of which it has no response at all.
 
+use crate::entry::message::BlockKind;
+use crate::entry::{Entry, Kind};
+use crate::id::Key;
+use crate::json::Raw;
+use crate::layout::Problem;
+use crate::line::LineReader;
+use crate::session::{Call, Session};
+use crate::source::Source;
+use crate::time::Time;
+use crate::tool::ToolForm;
+use crate::usage::Tokens;
 use hashbrown::{HashMap, HashSet};
-use transcript::entry::message::BlockKind;
-use transcript::entry::{Entry, Kind};
-use transcript::id::Key;
-use transcript::json::Raw;
-use transcript::layout::Problem;
-use transcript::line::LineReader;
-use transcript::session::{Call, Session};
-use transcript::source::Source;
-use transcript::time::Time;
-use transcript::usage::Tokens;
 
-use super::Source as Claimant;
+/// Who claims something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Claimant {
+    /// `cost-state` of a session. Since about 2.1.250.
+    CostState,
+    /// `result` of stream-json.
+    Result,
+    /// `costUSD` of the lines, until about 1.0.9.
+    Lines,
+    /// The call of a subagent.
+    AgentCall,
+    /// `stats-cache.json`.
+    Stats,
+}
+
+impl Claimant {
+    /// The word for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::CostState => "cost-state",
+            Self::Result => "result",
+            Self::Lines => "line-cost",
+            Self::AgentCall => "agent-call",
+            Self::Stats => "stats-cache",
+        }
+    }
+}
 
 /// What a claim says of one model.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,24 +54,35 @@ pub struct ModelClaim {
 
 /// A sum that Claude Code kept while the session ran.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Running {
+pub struct RunningSum {
+    /// Who says it.
     pub source: Claimant,
+    /// The number of the entry that says it.
     pub entry: u32,
     /// When it was written, or the last moment before.
     pub time: Option<Time>,
+    /// In micro-dollars.
     pub cost: Option<u64>,
+    /// What it says of each model.
     pub models: Vec<ModelClaim>,
 }
 
 /// What the call of a subagent says of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct AgentTotal {
+pub struct AgentTotal {
+    /// The number of the entry that says it.
     pub entry: u32,
+    /// The entry, by its key.
     pub key: Key,
+    /// When it was written.
     pub time: Option<Time>,
+    /// The call that started the subagent.
     pub call: Option<Key>,
+    /// The subagent's id.
     pub agent: Option<String>,
+    /// All tokens, as one sum.
     pub total: u64,
+    /// The tokens by class, where they are given.
     pub usage: Option<Tokens>,
     /// Where its responses stand, in order, if they are inside the same file (1.0.x).
     pub inline: Vec<u64>,
@@ -84,9 +122,12 @@ impl Hidden {
 
 /// One call that left no usage.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct HiddenCall {
+pub struct HiddenCall {
+    /// What the call was for.
     pub kind: Hidden,
+    /// The entry that shows it, by its key.
     pub key: Option<Key>,
+    /// When it was written.
     pub time: Option<Time>,
     /// The most tokens it can have taken, where that is known.
     pub most: Option<u64>,
@@ -97,9 +138,12 @@ pub(super) struct HiddenCall {
 pub struct Told {
     /// The session it names.
     pub session: Option<String>,
-    pub(super) running: Vec<Running>,
-    pub(super) agents: Vec<AgentTotal>,
-    pub(super) hidden: Vec<HiddenCall>,
+    /// Sums that were kept while the session ran.
+    pub running: Vec<RunningSum>,
+    /// Sums of subagents.
+    pub agents: Vec<AgentTotal>,
+    /// Calls without a response in the file.
+    pub hidden: Vec<HiddenCall>,
 }
 
 impl ModelClaim {
@@ -158,9 +202,7 @@ fn hidden(session: &Session) -> Vec<HiddenCall> {
         most: compaction.pre_tokens.zip(compaction.post_tokens).map(|(a, b)| a.saturating_add(b)),
     });
     let is_web = |call: &&Call| {
-        matches!(session.tool(call), "WebSearch" | "WebFetch")
-            && call.result().is_some()
-            && !call.is_error
+        ToolForm::of(session.tool(call)).asks_web() && call.result().is_some() && !call.is_error
     };
     let web = session.own_calls().filter(is_web).map(|call| HiddenCall {
         kind: Hidden::Web,
@@ -266,7 +308,7 @@ impl Gather<'_> {
             return;
         }
         let time = entry.time.or(self.last);
-        self.told.running.push(Running { source, entry: number, time, cost, models });
+        self.told.running.push(RunningSum { source, entry: number, time, cost, models });
     }
 
     fn agent(&mut self, entry: &Entry<'_>, number: u32, key: Key) {
@@ -290,5 +332,10 @@ impl Gather<'_> {
 
 /// A claim in dollars, as micro-dollars.
 fn micro(dollars: Raw<'_>) -> Option<u64> {
-    super::micro(dollars.f64()?)
+    micro_dollars(dollars.f64()?)
+}
+
+/// Dollars as micro-dollars; `None` for what no sum can be.
+pub fn micro_dollars(dollars: f64) -> Option<u64> {
+    (0.0..1e9).contains(&dollars).then(|| (dollars * 1e6).round() as u64)
 }

@@ -17,11 +17,11 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use crate::entry::message::{Block, BlockKind};
+use crate::entry::{Entry, Kind};
+use crate::json::{Raw, Str};
+use crate::line::Line;
 use memchr::memmem::Finder;
-use transcript::entry::message::{Block, BlockKind};
-use transcript::entry::{Entry, Kind};
-use transcript::json::{Raw, Str};
-use transcript::line::Line;
 
 pub mod far;
 
@@ -351,7 +351,7 @@ fn data_url(value: Str<'_>) -> Option<&str> {
 
 /// The entries of a line. What was odd is not asked for, and nearly every line is one entry and
 /// nothing else: then its bytes need not be judged.
-pub(crate) fn entries<'a>(line: Line<'a>, mut give: impl FnMut(Entry<'a>)) {
+pub fn entries<'a>(line: Line<'a>, mut give: impl FnMut(Entry<'a>)) {
     let bytes = line.bytes.strip_suffix(b"\n").unwrap_or(line.bytes);
     let entry = Entry::of(bytes, line.offset);
     if entry.kind != Kind::Damaged && entry.bytes.len() == bytes.len() {

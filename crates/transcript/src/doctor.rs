@@ -4,13 +4,14 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 
-use transcript::catalog::{self, inside};
-use transcript::diagnostic::{Diagnostic, DiagnosticKind};
-use transcript::entry::message::{BlockKind, Content};
-use transcript::entry::{Entry, Kind, tool};
-use transcript::json::Raw;
-use transcript::line::LineReader;
-use transcript::side::{Extra, agent_meta, registry};
+use crate::catalog::{self, inside};
+use crate::diagnostic::{Diagnostic, DiagnosticKind};
+use crate::entry::message::{BlockKind, Content};
+use crate::entry::{Entry, Kind};
+use crate::json::Raw;
+use crate::line::LineReader;
+use crate::side::{Extra, agent_meta, registry};
+use crate::tool;
 
 /// The sort of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

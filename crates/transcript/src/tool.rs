@@ -10,44 +10,9 @@ use std::borrow::Cow;
 use crate::json::{Raw, Str};
 use crate::path::RecordedPath;
 
-/// The kind of thing a tool does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Action {
-    /// Looks at files.
-    Read,
-    /// Changes files.
-    Edit,
-    /// Runs commands.
-    Run,
-    /// Starts or steers subagents.
-    Agent,
-    /// Asks the web.
-    Web,
-    /// Keeps lists, plans, asks the person.
-    Plan,
-    /// Anything else, MCP among it.
-    Other,
-}
+mod table;
 
-impl Action {
-    /// The action of a tool by its name.
-    pub fn of(tool: &str) -> Self {
-        match tool {
-            "Read" | "Grep" | "Glob" | "LS" | "NotebookRead" | "LSP" | "ReadMcpResource"
-            | "ListMcpResources" => Self::Read,
-            "Edit" | "Write" | "MultiEdit" | "NotebookEdit" => Self::Edit,
-            "Bash" | "PowerShell" | "BashOutput" | "KillShell" | "KillBash" | "Monitor" => {
-                Self::Run
-            }
-            "Task" | "Agent" | "TaskOutput" | "TaskStop" | "SendMessage" | "TeamCreate"
-            | "TeamDelete" | "ListAgents" | "Workflow" | "Skill" => Self::Agent,
-            "WebSearch" | "WebFetch" => Self::Web,
-            "TodoWrite" | "TaskCreate" | "TaskGet" | "TaskList" | "TaskUpdate"
-            | "AskUserQuestion" | "EnterPlanMode" | "ExitPlanMode" => Self::Plan,
-            _ => Self::Other,
-        }
-    }
-}
+pub use table::{Action, ToolForm, ToolSpec};
 
 /// Server and tool of an MCP tool's name, `mcp__server__tool`.
 pub fn mcp_name(tool: &str) -> Option<(&str, &str)> {
@@ -56,23 +21,7 @@ pub fn mcp_name(tool: &str) -> Option<(&str, &str)> {
 
 /// What a call is about, in a few words: the path, command, pattern, question.
 pub fn subject<'a>(tool: &str, input: Raw<'a>) -> Option<Cow<'a, str>> {
-    let keys: &[&str] = match tool {
-        "Read" | "Edit" | "Write" | "MultiEdit" => &["file_path"],
-        "NotebookEdit" | "NotebookRead" => &["notebook_path"],
-        "Bash" | "PowerShell" => &["command"],
-        "Grep" | "Glob" => &["pattern"],
-        "LS" => &["path"],
-        "Task" | "Agent" => &["description", "prompt"],
-        "WebSearch" => &["query"],
-        "WebFetch" => &["url"],
-        "Skill" => &["skill", "command"],
-        "TaskCreate" => &["subject"],
-        "TaskUpdate" | "TaskGet" | "TaskOutput" | "TaskStop" => &["taskId", "task_id"],
-        "BashOutput" | "KillShell" | "KillBash" => &["bash_id", "shell_id"],
-        "SendMessage" => &["summary", "to", "recipient"],
-        "ToolSearch" => &["query"],
-        _ => &[],
-    };
+    let keys = ToolSpec::find(tool).map_or(&[][..], |spec| spec.subject);
     keys.iter().find_map(|key| input.string(key)).or_else(|| question(tool, input)).or_else(|| {
         let mut told = input.fields().filter(|(name, _)| !is_secret(&name.text()));
         told.find_map(|(_, value)| scalar(value))
@@ -96,7 +45,7 @@ fn is_secret(name: &str) -> bool {
 }
 
 fn question<'a>(tool: &str, input: Raw<'a>) -> Option<Cow<'a, str>> {
-    (tool == "AskUserQuestion")
+    (ToolForm::of(tool) == ToolForm::Question)
         .then(|| input.get("questions")?.items().next()?.string("question"))?
 }
 
@@ -137,17 +86,17 @@ fn named_path<'a>(
     let from_result = || {
         let result = result?;
         let text = |object: Raw<'a>, key: &str| object.first(key).and_then(Raw::text);
-        match tool {
-            "Read" => text(result.first("file")?, "filePath"),
-            "NotebookEdit" => text(result, "notebook_path"),
+        match ToolForm::of(tool) {
+            ToolForm::FileText => text(result.first("file")?, "filePath"),
+            ToolForm::NotebookCell => text(result, "notebook_path"),
             _ => text(result, "filePath"),
         }
     };
-    match tool {
-        "Read" | "Edit" | "Write" | "MultiEdit" | "NotebookEdit" | "NotebookRead" => from_result()
-            .or_else(|| input?.string("file_path").or_else(|| input?.string("notebook_path"))),
-        _ => None,
-    }
+    let names_file = ToolSpec::find(tool).is_some_and(ToolSpec::names_file);
+    names_file.then(|| {
+        from_result()
+            .or_else(|| input?.string("file_path").or_else(|| input?.string("notebook_path")))
+    })?
 }
 
 /// Lines that a successful call changed in a file.
@@ -244,13 +193,13 @@ pub fn command_changes<'a>(result: Option<Raw<'a>>, cwd: Option<&str>) -> Vec<Co
 type Counts = (u32, u32, bool, bool);
 
 fn from_result(tool: &str, result: Raw<'_>, input: Option<Raw<'_>>) -> Counts {
-    let created =
-        tool == "Write" && result.first("type").and_then(Raw::str).is_some_and(|t| t.is("create"));
+    let created = ToolForm::of(tool) == ToolForm::WholeFile
+        && result.first("type").and_then(Raw::str).is_some_and(|t| t.is("create"));
     if created {
         let lines = result.get("content").and_then(Raw::str).map_or(0, count_lines);
         return (lines, 0, true, false);
     }
-    if tool == "NotebookEdit" {
+    if ToolForm::of(tool) == ToolForm::NotebookCell {
         let source = |key| result.string(key).or_else(|| input?.string(key));
         let (added, removed) =
             changed_lines(source("old_source").as_deref(), source("new_source").as_deref());
@@ -270,13 +219,13 @@ fn from_input(tool: &str, input: Raw<'_>) -> Counts {
         let (old, new) = (edit.string("old_string"), edit.string("new_string"));
         changed_lines(old.as_deref(), new.as_deref())
     };
-    let (added, removed) = match tool {
-        "Write" => (input.get("content").and_then(Raw::str).map_or(0, count_lines), 0),
-        "MultiEdit" => input
+    let (added, removed) = match ToolForm::of(tool) {
+        ToolForm::WholeFile => (input.get("content").and_then(Raw::str).map_or(0, count_lines), 0),
+        ToolForm::Replacements => input
             .get("edits")
             .map(|edits| edits.items().map(pair).fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1)))
             .unwrap_or((0, 0)),
-        "NotebookEdit" => changed_lines(None, input.string("new_source").as_deref()),
+        ToolForm::NotebookCell => changed_lines(None, input.string("new_source").as_deref()),
         _ => pair(input),
     };
     (added, removed, false, true)

@@ -1,9 +1,9 @@
 use std::path::{Path, PathBuf};
 
+use crate::layout;
+use crate::line::{HELD, LineReader, Lines};
 use proptest::prelude::*;
 use testkit::{Shape, Spec};
-use transcript::layout;
-use transcript::line::{HELD, LineReader, Lines};
 
 use super::*;
 

@@ -1,9 +1,9 @@
 //! Notes: what Claude Code wrote down beside the talk, in words.
 
-use transcript::entry::{Entry, Kind};
-use transcript::json::Raw;
+use crate::entry::{Entry, Kind};
+use crate::json::Raw;
 
-use crate::format::{counted, short_duration};
+use crate::phrase::{counted, short_duration};
 
 /// The full name of a note: type, and the type of what is inside.
 pub(super) fn name(entry: &Entry<'_>) -> String {
@@ -173,8 +173,8 @@ fn plain(value: Raw<'_>) -> Option<String> {
                 .find_map(|item| item.string("text").or_else(|| item.text()))
                 .map(|t| t.into_owned())
         })
-        .or_else(|| value.f64().map(|_| super::text_of(value.bytes())))
-        .or_else(|| value.is_object().then(|| super::text_of(value.bytes())))
+        .or_else(|| value.f64().map(|_| super::record::text_of(value.bytes())))
+        .or_else(|| value.is_object().then(|| super::record::text_of(value.bytes())))
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
 //! What happens in a session while it runs.
 
-use transcript::entry::message::BlockKind;
-use transcript::entry::{Entry, Kind, tool};
-use transcript::id::Key;
-use transcript::session::{Builder, Node, Role};
-use transcript::time::Time;
+use crate::entry::message::BlockKind;
+use crate::entry::{Entry, Kind};
+use crate::id::Key;
+use crate::session::{Builder, Node, Role};
+use crate::time::Time;
+use crate::tool;
 
 /// Something that a person who is not looking would want to know.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,7 +60,7 @@ impl EventKind {
 }
 
 /// What an entry that was just pushed to `builder` as `node` tells.
-pub fn events(builder: &Builder, node: &Node, entry: &Entry<'_>) -> Vec<Event> {
+pub(crate) fn events(builder: &Builder, node: &Node, entry: &Entry<'_>) -> Vec<Event> {
     let event = |kind, tool: Option<&str>, text: &str| Event {
         time: node.time(),
         entry: Some(node.number),
@@ -67,7 +68,7 @@ pub fn events(builder: &Builder, node: &Node, entry: &Entry<'_>) -> Vec<Event> {
         tool: tool.map(str::to_owned),
         text: in_one_line(text),
     };
-    let said = || crate::record::said(entry).unwrap_or_default();
+    let said = || crate::dialect::said(entry).unwrap_or_default();
     match node.role {
         // The entry that delivers a queued prompt tells of it.
         _ if node.kind == Kind::Bookkeeping => Vec::new(),
@@ -115,7 +116,7 @@ fn in_one_line(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use transcript::line::LineReader;
+    use crate::line::LineReader;
 
     use super::*;
 

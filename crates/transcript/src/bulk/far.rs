@@ -8,7 +8,7 @@
 
 use std::io::{self, Read, Write};
 
-use transcript::line::Line;
+use crate::line::Line;
 
 use super::{Bulk, BulkKind, Choice, of_line};
 
