@@ -7,7 +7,6 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
 use hashbrown::{HashMap, HashSet};
@@ -23,6 +22,7 @@ use store::table::schema::VERSION;
 use store::table::{Row, Table};
 use transcript::layout::Problem;
 use transcript::library::SessionItem;
+use transcript::parallel::{WorkQueue, work_and_listen};
 
 use crate::commands::sync::{homes, now};
 use crate::error::{CliError, StoreError};
@@ -338,22 +338,13 @@ fn fill(
     write: &mut Writer<'_>,
     progress: &Progress,
 ) -> Result<Vec<Problem>, CliError> {
-    let next = AtomicUsize::new(0);
-    let threads = rayon::current_num_threads().min(todo.len());
-    std::thread::scope(|scope| {
-        let (say, hear) = mpsc::sync_channel(WAITING);
-        for _ in 0..threads {
-            let (say, next) = (say.clone(), &next);
-            scope.spawn(move || {
-                if let Err(error) = read(store, maker, ground, todo, next, &say) {
-                    // Nobody listens any more if another one failed first.
-                    let _ = say.send(Said::Failed(error));
-                }
-            });
+    let worker = |queue: &WorkQueue<'_, Todo>, say: &mpsc::SyncSender<Said>| {
+        if let Err(error) = read(store, maker, ground, queue, say) {
+            // Nobody listens any more if another one failed first.
+            let _ = say.send(Said::Failed(error));
         }
-        drop(say);
-        listen(hear, todo, write, progress)
-    })
+    };
+    work_and_listen(todo, WAITING, worker, |hear| listen(hear, todo, write, progress))
 }
 
 fn listen(
@@ -393,8 +384,7 @@ fn read(
     store: &Store,
     maker: &Maker<'_>,
     ground: &Ground<'_>,
-    todo: &[Todo],
-    next: &AtomicUsize,
+    queue: &WorkQueue<'_, Todo>,
     say: &mpsc::SyncSender<Said>,
 ) -> Result<(), SyncError> {
     let archive = std::sync::Arc::new(std::sync::Mutex::new(store.archive(Access::Read)?));
@@ -406,9 +396,7 @@ fn read(
         let row = ground.rows.get(&file);
         Ok((session, row.map_or_else(|| found.open(), |row| Ok(sync::source_of(&archive, row)))?))
     };
-    loop {
-        let at = next.fetch_add(1, Ordering::Relaxed);
-        let Some(todo) = todo.get(at) else { return Ok(()) };
+    while let Some((at, todo)) = queue.take_next() {
         if say.send(Said::Begin(at)).is_err() {
             return Ok(());
         }
@@ -439,4 +427,5 @@ fn read(
             return Ok(());
         }
     }
+    Ok(())
 }

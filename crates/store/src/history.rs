@@ -4,11 +4,14 @@
 //! With one that is behind, files that have not changed since are taken from it and the others are
 //! read. Without a store all files are read. The answer is the same in all three cases.
 
+mod changed;
 mod live;
 mod prompts;
 mod reader;
+mod roots;
 
-pub use live::{ChangedPaths, LiveHistory, LiveSnapshot, RefreshWork};
+pub use changed::{ChangedPaths, RefreshWork};
+pub use live::{LiveHistory, LiveSnapshot};
 pub use prompts::PromptedSession;
 pub use reader::FollowingReader;
 

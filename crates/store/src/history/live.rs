@@ -19,67 +19,12 @@ use transcript::parallel::map_largest_first;
 use transcript::session::{Builder, Options};
 use transcript::time::Time;
 
+use super::changed::{ChangedPaths, RefreshWork};
 use super::prompts::{PromptLog, list_unknown};
+use super::roots::{LiveRoots, RootedPath, is_named_like_transcript};
 use super::{FollowingReader, History, Known, PromptedSession, TranscriptList};
 use crate::archive::{Access, FileRow};
 use crate::sync::{ArchiveReader, kept_files};
-
-/// More paths than these are not looked at one by one.
-const MAX_PATHS: usize = 4096;
-
-/// Which files may have changed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ChangedPaths {
-    /// Nobody knows.
-    All,
-    /// These, and what is below them.
-    Only(BTreeSet<PathBuf>),
-}
-
-impl Default for ChangedPaths {
-    fn default() -> Self {
-        Self::Only(BTreeSet::new())
-    }
-}
-
-impl ChangedPaths {
-    /// Adds what changed later.
-    pub fn extend(&mut self, later: Self) {
-        match (&mut *self, later) {
-            (Self::Only(paths), Self::Only(more)) => {
-                paths.extend(more);
-                if paths.len() > MAX_PATHS {
-                    *self = Self::All;
-                }
-            }
-            (Self::All, _) | (_, Self::All) => *self = Self::All,
-        }
-    }
-
-    /// Whether nothing has changed.
-    pub fn is_empty(&self) -> bool {
-        matches!(self, Self::Only(paths) if paths.is_empty())
-    }
-}
-
-/// What a refresh cost.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct RefreshWork {
-    /// Files that the file system was asked about.
-    pub files_statted: usize,
-    /// Files that were read, wholly or what is new of them.
-    pub files_read: usize,
-    /// Bytes read of files.
-    pub bytes_read: u64,
-    /// Sessions that were joined again.
-    pub sessions_joined: usize,
-    /// Joins of all files.
-    pub full_joins: usize,
-    /// Walks through all folders.
-    pub full_walks: usize,
-    /// Searches through the keys of all entries.
-    pub key_searches: usize,
-}
 
 /// All sessions at one moment; what did not change is shared with the moment before.
 #[derive(Debug, Default)]
@@ -91,17 +36,6 @@ pub struct LiveSnapshot {
     /// Grows with every change; 0 before the files were read.
     pub number: u64,
 }
-
-/// A Claude folder.
-struct LiveRoot {
-    given: PathBuf,
-    real: PathBuf,
-    /// Where its transcripts are, and the path that stands for.
-    transcripts: Option<(PathBuf, PathBuf)>,
-}
-
-/// Where a path is: the number of its Claude folder, and its path below it.
-type RootedPath = (u32, PathBuf);
 
 /// What was seen of the files since the last refresh.
 #[derive(Default)]
@@ -116,7 +50,7 @@ struct Sighting {
 /// All sessions, followed while the files change.
 pub struct LiveHistory {
     history: History,
-    roots: Vec<LiveRoot>,
+    roots: LiveRoots,
     live: Option<LiveLibrary>,
     set_aside: BTreeMap<RootedPath, SessionId>,
     /// The files that say what started a subagent, with their sizes and times.
@@ -124,8 +58,6 @@ pub struct LiveHistory {
     prompts: Vec<PromptLog>,
     /// Paths at which files were lost: a sync may find that they were renamed.
     lost: BTreeSet<PathBuf>,
-    /// Folders that are reached by their own name, not through a link.
-    plain_folders: HashSet<PathBuf>,
     snapshot: Arc<LiveSnapshot>,
 }
 
@@ -135,13 +67,12 @@ impl LiveHistory {
         let prompts = history.roots.iter().map(|root| PromptLog::new(root)).collect();
         Self {
             history,
-            roots: Vec::new(),
+            roots: LiveRoots::default(),
             live: None,
             set_aside: BTreeMap::new(),
             metas: HashMap::new(),
             prompts,
             lost: BTreeSet::new(),
-            plain_folders: HashSet::new(),
             snapshot: Arc::default(),
         }
     }
@@ -176,13 +107,15 @@ impl LiveHistory {
             work.full_walks += 1;
             let known = self.open_store();
             let list = self.list_all(known.as_ref(), &mut work, &mut problems);
+            let touched = std::mem::take(&mut sighting.touched);
             sighting = match self.live {
                 Some(_) => self.compare_with(list.files),
                 None => {
                     joined = self.start(known.as_ref(), list, &mut work, &mut problems);
-                    Sighting { has_new_prompts: true, ..Sighting::default() }
+                    Sighting::default()
                 }
             };
+            sighting.touched.extend(touched);
             sighting.has_new_prompts = true;
         }
         let is_first = self.snapshot.number == 0;
@@ -227,17 +160,9 @@ impl LiveHistory {
         work: &mut RefreshWork,
         problems: &mut Vec<Problem>,
     ) -> AllFiles {
-        let roots = self.history.real_roots().into_iter();
-        self.roots = roots
-            .map(|(real, given)| LiveRoot {
-                given: given.to_path_buf(),
-                real,
-                transcripts: layout::transcript_folder(given),
-            })
-            .collect();
-        self.plain_folders.clear();
+        self.roots = LiveRoots::new(self.history.real_roots());
         let mut all = AllFiles::default();
-        for (number, root) in self.roots.iter().enumerate() {
+        for (number, root) in self.roots.as_slice().iter().enumerate() {
             let mut list = TranscriptList::default();
             list.add_folder(known, &root.real, &root.given);
             problems.append(&mut list.problems);
@@ -330,7 +255,7 @@ impl LiveHistory {
             self.metas.remove(&meta);
             sighting.touched.insert((meta.0, described_transcript(&meta.1)));
         }
-        for root in 0..self.roots.len() as u32 {
+        for root in 0..self.roots.as_slice().len() as u32 {
             for rel in self.known_below(root, Path::new("")) {
                 if !here.contains(&(root, rel.clone())) {
                     sighting.removed.insert((root, rel));
@@ -373,17 +298,21 @@ impl LiveHistory {
                 sighting.has_new_prompts = true;
                 continue;
             }
-            let Some((root, rel)) = self.locate(path) else {
-                sighting.is_unclear |= self.is_below_unclear_root(path);
+            let Some((root, rel)) = self.roots.locate(path) else {
+                sighting.is_unclear |= self.roots.is_below_unclear_root(path);
                 continue;
             };
-            if !self.is_plain(path, root, &rel) {
+            let is_known = !self.known_below(root, &rel).is_empty();
+            if !is_known && !self.roots.is_plain(path, root, &rel) {
                 sighting.is_unclear = true;
                 return sighting;
             }
             work.files_statted += 1;
-            let given = self.given_path(root, &rel).unwrap_or_else(|| path.clone());
+            let given = self.roots.given_path(root, &rel).unwrap_or_else(|| path.clone());
             match std::fs::symlink_metadata(&given) {
+                Ok(meta) if meta.is_dir() && is_named_like_transcript(&given) => {
+                    self.lose((root, rel), &mut sighting);
+                }
                 Ok(meta) if meta.is_dir() => {
                     seen_below = Some(path);
                     self.look_below(&given, (root, rel), work, &mut sighting);
@@ -441,7 +370,7 @@ impl LiveHistory {
         }
         for rel in gone {
             self.set_aside.remove(&(root, rel.clone()));
-            self.lost.extend(self.given_path(root, &rel));
+            self.lost.extend(self.roots.given_path(root, &rel));
             match self.find_archived(root, &rel) {
                 Some(found) => self.see((root, rel), found, sighting),
                 None => drop(sighting.removed.insert((root, rel))),
@@ -452,65 +381,13 @@ impl LiveHistory {
     /// A file as the store has it, with the file that says what started a subagent.
     fn find_archived(&self, root: u32, rel: &Path) -> Option<Found> {
         let store = &self.history.store;
-        let real = self.roots[root as usize].real.as_os_str().as_encoded_bytes();
+        let real = self.roots.as_slice()[root as usize].real.as_os_str().as_encoded_bytes();
         let archive = store.exists().then(|| store.archive(Access::Read).ok()).flatten()?;
         let named = |rel: &Path| archive.named(real, rel.as_os_str().as_encoded_bytes()).ok()?;
         let row = named(rel)?;
         let meta = named(&rel.with_extension("meta.json"));
         let rows: Arc<[FileRow]> = [Some(row.clone()), meta].into_iter().flatten().collect();
         Some(ArchiveReader::new(archive, rows).found(&row))
-    }
-
-    /// The Claude folder that a path is in, and the path below it, if transcripts may be there.
-    fn locate(&self, path: &Path) -> Option<RootedPath> {
-        let roots = self.roots.iter().enumerate();
-        roots.into_iter().find_map(|(number, root)| {
-            let (folder, rel) = root.transcripts.as_ref()?;
-            let real = folder.strip_prefix(&root.given).map(|below| root.real.join(below)).ok();
-            let below = path.strip_prefix(folder).ok();
-            let below = below.or_else(|| path.strip_prefix(real?).ok())?;
-            // Joined with nothing, a path would end in a slash.
-            let is_folder = below.as_os_str().is_empty();
-            let rel = if is_folder { rel.clone() } else { rel.join(below) };
-            Some((number as u32, rel))
-        })
-    }
-
-    /// Whether a path is in a Claude folder of which it was not known where its transcripts are.
-    fn is_below_unclear_root(&self, path: &Path) -> bool {
-        let mut unclear = self.roots.iter().filter(|root| root.transcripts.is_none());
-        unclear.any(|root| path.starts_with(&root.given) || path.starts_with(&root.real))
-    }
-
-    /// The path as the walk through the folder would name it.
-    fn given_path(&self, root: u32, rel: &Path) -> Option<PathBuf> {
-        let (folder, prefix) = self.roots[root as usize].transcripts.as_ref()?;
-        let below = rel.strip_prefix(prefix).ok()?;
-        Some(if below.as_os_str().is_empty() { folder.clone() } else { folder.join(below) })
-    }
-
-    /// Whether a path is named as a walk would name it. A folder that is linked to has two names,
-    /// and which of them a walk takes is known only when all folders have been seen.
-    fn is_plain(&mut self, path: &Path, root: u32, rel: &Path) -> bool {
-        let (Some(folder), Some(below)) = (path.parent(), rel.parent()) else { return true };
-        if self.plain_folders.contains(folder) || !self.known_below(root, rel).is_empty() {
-            return true;
-        }
-        let Ok(real) = folder.canonicalize() else { return true };
-        let root = &self.roots[root as usize];
-        let plain = root.transcripts.as_ref().and_then(|(folder, prefix)| {
-            let top = root.real.join(folder.strip_prefix(&root.given).ok()?);
-            match below.strip_prefix(prefix) {
-                Ok(below) => Some(top.join(below)),
-                Err(_) => top.parent().map(Path::to_path_buf),
-            }
-        });
-        // Compared part by part: one of them may end in a slash.
-        let is_plain = plain.is_some_and(|plain| plain.components().eq(real.components()));
-        if is_plain {
-            self.plain_folders.insert(folder.to_path_buf());
-        }
-        is_plain
     }
 
     /// Reads what changed and joins it.
@@ -562,7 +439,7 @@ impl LiveHistory {
         let aside: HashSet<&SessionId> = self.set_aside.values().collect();
         let is_known =
             |id: &SessionId| library.session(id.as_str()).is_some() || aside.contains(id);
-        for (log, root) in self.prompts.iter_mut().zip(&self.roots).filter(|_| has_new) {
+        for (log, root) in self.prompts.iter_mut().zip(self.roots.as_slice()).filter(|_| has_new) {
             let kept = || match store.exists() {
                 true => {
                     let is_history = |rel: &Path| layout::classify(rel) == FileKind::History;

@@ -250,14 +250,14 @@ fn follow(seed: u64, steps: usize, has_store: bool) {
 
 #[test]
 fn a_followed_history_is_the_one_that_is_read_anew() {
-    for seed in 0..6 {
-        follow(seed, 60, false);
+    for seed in 0..4 {
+        follow(seed, 40, false);
     }
 }
 
 #[test]
 fn a_followed_history_with_a_store_is_the_one_that_is_read_anew() {
     for seed in 10..12 {
-        follow(seed, 30, true);
+        follow(seed, 20, true);
     }
 }
