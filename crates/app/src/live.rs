@@ -5,6 +5,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
+use store::history::ChangedPaths;
 
 /// Claude Code writes an entry in a few pieces: what comes so shortly after belongs together.
 const TOGETHER: Duration = Duration::from_millis(40);
@@ -13,7 +14,7 @@ const BLIND: Duration = Duration::from_secs(2);
 
 /// Tells when something has changed.
 pub struct Live {
-    hear: mpsc::Receiver<()>,
+    hear: mpsc::Receiver<ChangedPaths>,
     /// Stops when dropped.
     #[expect(dead_code, reason = "held, not read")]
     watcher: Option<RecommendedWatcher>,
@@ -27,16 +28,20 @@ impl Live {
         let (say, hear) = mpsc::channel();
         let watched = roots.clone();
         let handler = move |event: notify::Result<notify::Event>| {
-            let is_news = match event {
-                // To read a file is no change: whoever waits here would wake himself.
-                Ok(event) if event.kind.is_access() => false,
-                Ok(event) => event.paths.iter().any(|path| is_worth(path, &watched)),
+            let changed = match event {
                 // Something was missed.
-                Err(_) => true,
+                Err(_) => ChangedPaths::All,
+                Ok(event) if event.need_rescan() => ChangedPaths::All,
+                // To read a file is no change: whoever waits here would wake himself.
+                Ok(event) if event.kind.is_access() => return,
+                Ok(event) => {
+                    let paths = event.paths.into_iter().filter(|path| is_worth(path, &watched));
+                    ChangedPaths::Only(paths.collect())
+                }
             };
-            if is_news {
+            if !changed.is_empty() {
                 // Nobody waits any more.
-                let _ = say.send(());
+                let _ = say.send(changed);
             }
         };
         let started = notify::recommended_watcher(handler).and_then(|mut watcher| {
@@ -60,22 +65,24 @@ impl Live {
         }
     }
 
-    /// Waits until something has changed.
-    pub fn wait(&self) {
+    /// Waits until something has changed, and says what.
+    pub fn wait(&self) -> ChangedPaths {
         if self.blind.is_some() {
             std::thread::sleep(BLIND);
-            return;
+            return ChangedPaths::All;
         }
-        if self.hear.recv().is_err() {
+        let Ok(mut changed) = self.hear.recv() else {
             std::thread::sleep(BLIND);
-        }
+            return ChangedPaths::All;
+        };
         let begun = Instant::now();
         while begun.elapsed() < 3 * TOGETHER {
             match self.hear.recv_timeout(TOGETHER) {
-                Ok(()) => {}
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return,
+                Ok(more) => changed.extend(more),
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break,
             }
         }
+        changed
     }
 }
 

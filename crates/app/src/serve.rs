@@ -11,7 +11,6 @@ mod guard;
 mod live;
 mod open;
 mod pages;
-mod reader;
 mod session;
 mod shelf;
 mod words;

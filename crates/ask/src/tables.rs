@@ -6,7 +6,6 @@
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
 use hashbrown::{HashMap, HashSet};
@@ -22,6 +21,7 @@ use store::table::schema::VERSION;
 use store::table::{Row, Table};
 use transcript::layout::Problem;
 use transcript::library::SessionItem;
+use transcript::parallel::{WorkQueue, work_and_listen};
 
 use crate::error::{HistoryError, StoreError};
 use crate::ledger::{KeptFile, kept_inputs};
@@ -308,22 +308,13 @@ fn fill(
     write: &mut Writer<'_>,
     progress: &Work<'_>,
 ) -> Result<Vec<Problem>, HistoryError> {
-    let next = AtomicUsize::new(0);
-    let threads = rayon::current_num_threads().min(todo.len());
-    std::thread::scope(|scope| {
-        let (say, hear) = mpsc::sync_channel(WAITING);
-        for _ in 0..threads {
-            let (say, next) = (say.clone(), &next);
-            scope.spawn(move || {
-                if let Err(error) = read(store, maker, ground, todo, next, &say) {
-                    // Nobody listens any more if another one failed first.
-                    let _ = say.send(Said::Failed(error));
-                }
-            });
+    let worker = |queue: &WorkQueue<'_, Todo>, say: &mpsc::SyncSender<Said>| {
+        if let Err(error) = read(store, maker, ground, queue, say) {
+            // Nobody listens any more if another one failed first.
+            let _ = say.send(Said::Failed(error));
         }
-        drop(say);
-        listen(hear, todo, write, progress)
-    })
+    };
+    work_and_listen(todo, WAITING, worker, |hear| listen(hear, todo, write, progress))
 }
 
 fn listen(
@@ -363,8 +354,7 @@ fn read(
     store: &Store,
     maker: &Maker<'_>,
     ground: &Ground<'_>,
-    todo: &[Todo],
-    next: &AtomicUsize,
+    queue: &WorkQueue<'_, Todo>,
     say: &mpsc::SyncSender<Said>,
 ) -> Result<(), SyncError> {
     let archive = std::sync::Arc::new(std::sync::Mutex::new(store.archive(Access::Read)?));
@@ -376,9 +366,7 @@ fn read(
         let row = ground.rows.get(&file);
         Ok((session, row.map_or_else(|| found.open(), |row| Ok(sync::source_of(&archive, row)))?))
     };
-    loop {
-        let at = next.fetch_add(1, Ordering::Relaxed);
-        let Some(todo) = todo.get(at) else { return Ok(()) };
+    while let Some((at, todo)) = queue.take_next() {
         if say.send(Said::Begin(at)).is_err() {
             return Ok(());
         }
@@ -409,4 +397,5 @@ fn read(
             return Ok(());
         }
     }
+    Ok(())
 }

@@ -4,6 +4,17 @@
 //! With one that is behind, files that have not changed since are taken from it and the others are
 //! read. Without a store all files are read. The answer is the same in all three cases.
 
+mod changed;
+mod live;
+mod prompts;
+mod reader;
+mod roots;
+
+pub use changed::{ChangedPaths, RefreshWork};
+pub use live::{LiveHistory, LiveSnapshot};
+pub use prompts::PromptedSession;
+pub use reader::FollowingReader;
+
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -152,18 +163,7 @@ impl History {
     fn list_transcripts(&self, known: Option<&Known>) -> TranscriptList {
         let mut list = TranscriptList::default();
         for (real, root) in self.real_roots() {
-            let walk = layout::walk_projects(root);
-            list.problems.extend(walk.problems);
-            let mut here = walk.files;
-            if let Some(known) = known {
-                list.unchanged.extend(known.mark_unchanged(&real, &mut here));
-                let gone = known.archived(&real, &here);
-                if !gone.is_empty() {
-                    here.extend(gone);
-                    here.sort_by(|a, b| a.rel.as_os_str().cmp(b.rel.as_os_str()));
-                }
-            }
-            list.files.extend(here);
+            list.add_folder(known, &real, root);
         }
         list
     }
@@ -210,15 +210,32 @@ impl History {
         let mut scan = library::scan(files, take.unwrap_or(&nothing), |bytes| progress.step(bytes));
         problems.append(&mut scan.problems);
         let mut all: Vec<(Card, Option<T>)> = scan.cards.into_iter().zip(scan.extras).collect();
-        if !cards.is_empty() {
-            all.extend(cards.into_iter().map(|card| (card, None)));
-            all.sort_by(|(a, _), (b, _)| a.found.rel.as_os_str().cmp(b.found.rel.as_os_str()));
-        }
+        all.extend(cards.into_iter().map(|card| (card, None)));
+        // The order decides where nothing else does: it is the same with and without a store.
+        all.sort_by(|(a, _), (b, _)| a.found.rel.as_os_str().cmp(b.found.rel.as_os_str()));
         let (cards, extras) = all.into_iter().unzip();
         let (mut library, taken) = Library::join(Scan { cards, extras, problems: Vec::new() });
         problems.append(&mut library.problems);
         library.problems = problems;
         (Snapshot { library, ..snapshot }, taken)
+    }
+}
+
+impl TranscriptList {
+    /// Adds the transcripts of a Claude folder, on disk and in the store.
+    fn add_folder(&mut self, known: Option<&Known>, real: &Path, root: &Path) {
+        let walk = layout::walk_projects(root);
+        self.problems.extend(walk.problems);
+        let mut here = walk.files;
+        if let Some(known) = known {
+            self.unchanged.extend(known.mark_unchanged(real, &mut here));
+            let gone = known.archived(real, &here);
+            if !gone.is_empty() {
+                here.extend(gone);
+                here.sort_by(|a, b| a.rel.as_os_str().cmp(b.rel.as_os_str()));
+            }
+        }
+        self.files.extend(here);
     }
 }
 

@@ -13,10 +13,9 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 pub use again::{Known, add_again};
-pub(crate) use walk::walk_as;
 pub use walk::{
-    Folder, Found, Look, Place, Problem, Stat, Walk, look, place, session_files, walk,
-    walk_projects, walk_registry,
+    Folder, Found, Look, Place, Problem, Stat, Walk, look, place, session_files, transcript_folder,
+    walk, walk_as, walk_projects, walk_registry,
 };
 
 use crate::id::{AgentId, SessionId};

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::mpsc::Sender;
 
 use report::list::{self, ListFilter, ListOrder, Pulse};
+use store::history::ChangedPaths;
 use transcript::layout::Found;
 use transcript::library::{self, Library, SessionItem};
 
@@ -33,8 +34,9 @@ pub fn tell(desk: &Desk, say: &Sender<Msg>) {
     }
     // Before anything is read, so that nothing is missed meanwhile.
     let live = Live::new(desk.roots().to_vec());
+    let mut changed = ChangedPaths::All;
     loop {
-        let news = match desk.look() {
+        let news = match desk.look(&changed) {
             Ok(true) => {
                 let rows = rows(desk, &desk.run().recount.clock);
                 vec![Msg::Rows(rows, true), Msg::Changed, Msg::Prompts(prompts(&mut run))]
@@ -45,7 +47,7 @@ pub fn tell(desk: &Desk, say: &Sender<Msg>) {
         if news.into_iter().any(|msg| say.send(msg).is_err()) {
             return;
         }
-        live.wait();
+        changed = live.wait();
     }
 }
 

@@ -22,6 +22,8 @@ use super::reading::{Reading, Request};
 use super::search;
 use super::shelf;
 use super::state::{Effect, Msg, Options, Parting, State};
+use store::history::ChangedPaths;
+
 use crate::serve::Desk;
 use crate::terminal::format::Clock;
 
@@ -128,7 +130,7 @@ fn browser(columns: u16, rows: u16) -> Browser {
 
 fn started(home: TempDir, columns: u16, rows: u16, options: Options) -> Browser {
     let desk = Arc::new(Desk::new(vec![home.path().into()], home.path().join("store"), None));
-    desk.look().expect("readable");
+    desk.look(&ChangedPaths::All).expect("readable");
     let (back, requests) = mpsc::channel();
     let reading = Reading::new(desk.clone(), clock(), false, back);
     let state = State::new(options, (columns, rows));
@@ -443,7 +445,7 @@ fn what_is_written_meanwhile_appears() {
     let mut browser = browser(70, 20);
     browser.keys("login<enter>.");
     login().prompt("and more").answer("added").write(browser.home.path(), "-w-shop");
-    browser.desk.look().expect("readable");
+    browser.desk.look(&ChangedPaths::All).expect("readable");
     browser.tell(Msg::Changed);
     assert!(browser.screen().contains("added"), "{}", browser.screen());
     browser.keys(".k[");
@@ -452,7 +454,7 @@ fn what_is_written_meanwhile_appears() {
         .answer("added")
         .answer("once more")
         .write(browser.home.path(), "-w-shop");
-    browser.desk.look().expect("readable");
+    browser.desk.look(&ChangedPaths::All).expect("readable");
     browser.tell(Msg::Changed);
     assert!(browser.screen().contains("1 new below"), "{}", browser.screen());
 }

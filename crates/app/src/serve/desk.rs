@@ -14,11 +14,12 @@ use report::redact::{Redactor, Rules};
 use report::storage::Report;
 use report::tools::CallFact;
 use report::usage::Ledger;
+use store::folder::Store;
+use store::history::{ChangedPaths, FollowingReader, History, LiveHistory};
 use tokio::sync::watch;
 use transcript::id::SessionId;
 
 use super::open::{Open, agent_of};
-use super::reader::Reader;
 use super::shelf::Shelf;
 use super::words::{Of, Words};
 use crate::commands::storage::{Side, measured};
@@ -44,7 +45,9 @@ pub struct Desk {
     is_read: (Mutex<bool>, Condvar),
     /// The sessions that were asked for last.
     open: Mutex<Vec<Arc<Open>>>,
-    reader: Reader,
+    reader: FollowingReader,
+    /// Follows the files; whoever looks at them does it alone.
+    live: Mutex<LiveHistory>,
     /// What was used.
     ledger: Fresh<Ledger>,
     /// Where the bytes are.
@@ -94,13 +97,16 @@ impl Sync {
 impl Desk {
     /// A desk of these Claude folders and this store; what it answers goes through the redactor.
     pub fn new(roots: Vec<PathBuf>, store: PathBuf, redactor: Option<Redactor<'static>>) -> Self {
+        let now = report::format::Clock { now: crate::clock::now() }.time();
+        let history = History::new(roots.clone(), Store::new(store.clone()), now);
         Self {
+            live: Mutex::new(LiveHistory::new(history)),
             roots,
             store,
             shelf: RwLock::default(),
             is_read: Default::default(),
             open: Mutex::default(),
-            reader: Reader::default(),
+            reader: FollowingReader::default(),
             ledger: Fresh::default(),
             measured: Fresh::default(),
             calls: Fresh::default(),
@@ -179,17 +185,27 @@ impl Desk {
         self.shelf()
     }
 
-    /// Looks at the files again; whether something has changed.
-    pub fn look(&self) -> Result<bool, CliError> {
-        let changed = self.look_again();
+    /// Looks at the files that changed; whether that makes a difference.
+    pub fn look(&self, changed: &ChangedPaths) -> Result<bool, CliError> {
+        let is_other = self.look_again(changed);
         *self.is_read.0.lock().expect("nobody panics while holding it") = true;
         self.is_read.1.notify_all();
-        changed
+        is_other
     }
 
-    fn look_again(&self) -> Result<bool, CliError> {
-        let before = self.shelf();
-        let Some(now) = Shelf::read(&mut self.run(), &before, &self.reader)? else {
+    /// Looks again, after a sync, at files that were lost before it.
+    pub fn look_at_lost(&self) -> Result<bool, CliError> {
+        let lost = {
+            let mut live = self.live.lock().expect("nobody panics while holding it");
+            live.take_lost_paths()
+        };
+        if lost.is_empty() { Ok(false) } else { self.look_again(&lost) }
+    }
+
+    fn look_again(&self, changed: &ChangedPaths) -> Result<bool, CliError> {
+        let mut live = self.live.lock().expect("nobody panics while holding it");
+        let (before, look) = (self.shelf(), (changed, &self.reader));
+        let Some(now) = Shelf::refresh(&mut self.run(), &before, &mut live, look)? else {
             return Ok(false);
         };
         *self.shelf.write().expect("nobody panics while writing it") = Arc::new(now);

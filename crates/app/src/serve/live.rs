@@ -11,11 +11,13 @@ use axum::response::Sse;
 use axum::response::sse::{Event, KeepAlive};
 use futures_util::stream::{self, Stream};
 use serde::{Deserialize, Serialize};
+use store::history::ChangedPaths;
 use store::sync::{self, SyncError, Watch};
 use tokio::sync::watch;
 
 use super::Held;
 use super::desk::Desk;
+use crate::error::CliError;
 use crate::live::Live;
 use crate::memory;
 
@@ -25,33 +27,47 @@ const STILL_THERE: Duration = Duration::from_secs(20);
 /// How far a sync is is told so often.
 const TICK: Duration = Duration::from_millis(400);
 
+/// Of the time that passes, a sync takes no more than one part in so many: it asks about every file
+/// in the Claude folders, however little has changed.
+const SYNC_SHARE: u32 = 10;
+
 /// Reads what is there, brings the store up to date, and goes on with what changes. Pages are
 /// told at once, whatever is being read: whoever looks at a session reads its new lines himself.
 pub fn begin(desk: &Arc<Desk>) {
     let (say, hear) = mpsc::channel();
-    let (told, read) = (desk.clone(), desk.clone());
+    let (told, read, kept) = (desk.clone(), desk.clone(), desk.clone());
     std::thread::spawn(move || {
         let live = Live::new(told.roots().to_vec());
-        while say.send(()).is_ok() {
-            live.wait();
+        let mut changed = ChangedPaths::All;
+        while say.send(changed).is_ok() {
+            changed = live.wait();
             told.news.send_modify(|number| *number += 1);
         }
     });
+    let (say_read, hear_read) = mpsc::channel();
     std::thread::spawn(move || {
-        while hear.recv().is_ok() {
-            let begun = Instant::now();
+        while let Ok(mut changed) = hear.recv() {
             // What changed meanwhile is read with the rest.
-            while hear.try_recv().is_ok() {}
-            look(&read);
-            bring(&read);
-            // Most of the time is left to others, however large the folder is.
-            std::thread::sleep(begun.elapsed());
+            hear.try_iter().for_each(|more| changed.extend(more));
+            look(&read, || read.look(&changed));
+            if say_read.send(()).is_err() {
+                return;
+            }
+        }
+    });
+    std::thread::spawn(move || {
+        while hear_read.recv().is_ok() {
+            let begun = Instant::now();
+            hear_read.try_iter().for_each(drop);
+            bring(&kept);
+            look(&kept, || kept.look_at_lost());
+            std::thread::sleep(begun.elapsed() * (SYNC_SHARE - 1));
         }
     });
 }
 
-fn look(desk: &Desk) {
-    match desk.look() {
+fn look(desk: &Desk, look: impl FnOnce() -> Result<bool, CliError>) {
+    match look() {
         Ok(true) => desk.news.send_modify(|number| *number += 1),
         Ok(false) => {}
         Err(error) => problem(desk, &crate::error::words(&error).0),

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use report::export::cover::Cover;
+use store::history::FollowingReader;
 use transcript::id::SessionId;
 use transcript::layout::{Found, Problem};
 use transcript::library::{Agent, Library, SessionItem};
@@ -10,7 +11,6 @@ use transcript::record::Opened;
 use transcript::session::{Options, Session};
 use transcript::source::Source;
 
-use super::reader::Reader;
 use super::shelf::Shelf;
 use super::words::{Of, Words};
 
@@ -37,7 +37,7 @@ impl Open {
         shelf: &Arc<Shelf>,
         id: &SessionId,
         agent: Option<&str>,
-        reader: &Reader,
+        reader: &FollowingReader,
     ) -> Result<Option<Self>, Problem> {
         let library = &shelf.library;
         let Some(item) = library.session(id.as_str()) else { return Ok(None) };
@@ -126,7 +126,7 @@ pub fn agent_of<'a>(item: &'a SessionItem, id: &str) -> Option<&'a Agent> {
 fn alone(
     library: &Library,
     file: usize,
-    reader: &Reader,
+    reader: &FollowingReader,
 ) -> Result<(Session, Vec<Found>), Problem> {
     let found = &library.cards[file].found;
     let builder = reader.read(found)?;

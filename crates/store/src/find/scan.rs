@@ -8,9 +8,10 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::ControlFlow;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender};
 
 use hashbrown::HashSet;
+use transcript::parallel::{WorkQueue, work_and_listen};
 use transcript::time::Time;
 
 use super::pattern::Pattern;
@@ -109,13 +110,12 @@ impl Finder {
         let most = page.offset.saturating_add(page.limit);
         let newest = Mutex::new(Newest { heap: BinaryHeap::new(), most, turns: 0 });
         let scan = Scan { pattern, query, width, newest: &newest };
-        let (next, store) = (AtomicUsize::new(0), &self.store);
-        let threads = rayon::current_num_threads().min(runs.len()).max(1);
-        let work = || -> Result<(), SyncError> {
+        let store = &self.store;
+        let work = |queue: &WorkQueue<'_, &[FileRow]>| -> Result<(), SyncError> {
             // An archive belongs to one thread, and so does a catalog.
             let Some(finder) = Self::open(store)? else { return Ok(()) };
             finder.archive.keep_one_pack();
-            while let Some(run) = runs.get(next.fetch_add(1, Ordering::Relaxed)) {
+            while let Some((_, run)) = queue.take_next() {
                 for row in *run {
                     scan.file(&finder, row)?;
                 }
@@ -123,13 +123,15 @@ impl Finder {
             }
             Ok(())
         };
-        std::thread::scope(|scope| {
-            let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-            workers.into_iter().try_for_each(|worker| match worker.join() {
-                Ok(done) => done,
-                Err(panic) => std::panic::resume_unwind(panic),
-            })
-        })?;
+        let worker = |queue: &WorkQueue<'_, &[FileRow]>, failed: &SyncSender<SyncError>| {
+            if let Err(error) = work(queue) {
+                queue.stop();
+                // Another one failed first.
+                let _ = failed.send(error);
+            }
+        };
+        let first_failure = |failed: Receiver<SyncError>| failed.recv().map_or(Ok(()), Err);
+        work_and_listen(&runs, 1, worker, first_failure)?;
         scan.ghosts(self)?;
         let newest = newest.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
         let mut spots: Vec<Spot> = newest.heap.into_iter().map(|Reverse(spot)| spot).collect();

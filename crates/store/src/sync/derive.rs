@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
 use hashbrown::{HashMap, HashSet};
 use transcript::layout::{FileKind, Found};
 use transcript::library::Card;
 use transcript::line::LineReader;
+use transcript::parallel::{WorkQueue, work_and_listen};
 use transcript::reading::EntryReading;
 use transcript::session::{Node, Options};
 use transcript::time::Time;
@@ -193,24 +193,16 @@ fn read_all(
     watch: &dyn Watch,
     report: &mut Report,
 ) -> Result<(), SyncError> {
-    let next = AtomicUsize::new(0);
     let threads = rayon::current_num_threads().min(todo.len()).max(1);
     let runs = runs(todo, threads);
-    std::thread::scope(|scope| {
-        let (say, hear) = mpsc::sync_channel::<Said>(4);
-        for _ in 0..threads {
-            let (say, next, runs) = (say.clone(), &next, &runs);
-            scope.spawn(move || {
-                let ask = || runs.get(next.fetch_add(1, Ordering::Relaxed)).cloned();
-                if let Err(error) = worker(store, archive, todo, ask, &say) {
-                    // Nobody listens any more if another one failed first.
-                    let _ = say.send(Said::Failed(error));
-                }
-            });
+    let worker = |queue: &WorkQueue<'_, Range<usize>>, say: &mpsc::SyncSender<Said>| {
+        let ask = || queue.take_next().map(|(_, run)| run.clone());
+        if let Err(error) = worker(store, archive, todo, ask, say) {
+            // Nobody listens any more if another one failed first.
+            let _ = say.send(Said::Failed(error));
         }
-        drop(say);
-        listen(hear, todo, catalog, writer, watch, report)
-    })
+    };
+    work_and_listen(&runs, 4, worker, |hear| listen(hear, todo, catalog, writer, watch, report))
 }
 
 fn listen(

@@ -6,10 +6,10 @@
 use std::borrow::Cow;
 #[cfg(unix)]
 use std::ffi::CStr;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use super::{Look, Stat};
+use crate::parallel::WorkQueue;
 use crate::time::Time;
 
 /// A folder and the names in it.
@@ -68,12 +68,12 @@ pub fn add_again<T: Send>(
 ) -> (Option<u128>, T) {
     let goes = |folder| known_goes(folder).map(move |names| (folder, names));
     let goes: Vec<(&Known<'_>, &[u8])> = known.iter().flat_map(goes).collect();
-    let next = AtomicUsize::new(0);
+    let queue = WorkQueue::new(&goes);
     let work = || {
         let mut sum = 0_u128;
-        while let Some((folder, names)) = goes.get(next.fetch_add(1, Ordering::Relaxed)) {
+        while let Some((_, (folder, names))) = queue.take_next() {
             let Some(one) = add_go(folder, names, &of) else {
-                next.store(goes.len(), Ordering::Relaxed);
+                queue.stop();
                 return None;
             };
             sum = sum.wrapping_add(one);

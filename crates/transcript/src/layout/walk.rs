@@ -136,7 +136,8 @@ impl Stat {
 }
 
 impl Found {
-    fn new(path: PathBuf, rel: PathBuf, stat: Stat) -> Self {
+    /// The file at `path`, which is at `rel` below a Claude folder.
+    pub fn new(path: PathBuf, rel: PathBuf, stat: Stat) -> Self {
         let Stat { size, modified, created, inode } = stat;
         Self {
             path,
@@ -376,8 +377,18 @@ pub fn walk_registry(root: &Path) -> Walk {
     }
 }
 
+/// Where a Claude folder has its transcripts, and the path that stands for below it; `None` if a
+/// person pointed at a file or at nothing.
+pub fn transcript_folder(root: &Path) -> Option<(PathBuf, PathBuf)> {
+    match place(root).ok()? {
+        Place::File => None,
+        Place::Home => Some((root.join("projects"), "projects".into())),
+        place => Some((root.to_path_buf(), prefix(root, place))),
+    }
+}
+
 /// The files of a folder which stands for the folder `rel` of a Claude folder.
-pub(crate) fn walk_as(folder: &Path, rel: &Path) -> Walk {
+pub fn walk_as(folder: &Path, rel: &Path) -> Walk {
     follow(vec![(folder.to_path_buf(), rel.to_path_buf())]).walk()
 }
 

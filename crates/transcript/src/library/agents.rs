@@ -1,11 +1,13 @@
 //! Subagents and the calls that started them, by every link there is: the meta file, the call's
 //! result, signs of life, notifications, and in old files the task's own words.
 
+use std::sync::Arc;
+
 use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
-use super::Library;
 use super::card::{Card, Facts};
+use super::join::Joining;
 use crate::id::{AgentId, Key, SessionId};
 use crate::layout::{FileKind, InternalAgent};
 use crate::session::{AgentLink, LinkKind};
@@ -25,7 +27,7 @@ pub enum AgentParent {
 pub struct Agent {
     /// Its id; of a sidechain inside the main file `inline-<entry>`.
     pub id: AgentId,
-    /// Its file, by index into [`Library::cards`]; none when it is inside the main file or lost.
+    /// Its file, by index into [`super::Library::cards`]; none when it is inside the main file or lost.
     pub file: Option<usize>,
     /// The number of its first entry, when it is inside the main file.
     pub entry: Option<u32>,
@@ -45,7 +47,7 @@ pub struct Agent {
     pub facts: Option<Facts>,
 }
 
-impl Library {
+impl Joining {
     pub(super) fn join_agents(&mut self) {
         let mut of: HashMap<SessionId, Vec<usize>> = HashMap::new();
         for (index, card) in self.cards.iter().enumerate() {
@@ -57,7 +59,7 @@ impl Library {
         }
         for session in &mut self.sessions {
             let files = of.remove(&session.id).map_or_else(Vec::new, |f| once(f, &self.cards));
-            let main = session.file.map(|f| &self.cards[f]);
+            let main = session.file.map(|f| &*self.cards[f]);
             session.agents = agents(main, &files, &self.cards);
         }
         self.lost_sessions(of);
@@ -98,7 +100,7 @@ fn parent_session(card: &Card) -> Option<SessionId> {
 }
 
 /// One file per agent: the same folder may be read under two names.
-fn once(files: Vec<usize>, cards: &[Card]) -> Vec<usize> {
+fn once(files: Vec<usize>, cards: &[Arc<Card>]) -> Vec<usize> {
     let mut best: HashMap<&FileKind, usize> = HashMap::new();
     for &file in &files {
         let known = best.entry(&cards[file].found.kind).or_insert(file);
@@ -120,14 +122,14 @@ struct Index<'a> {
 }
 
 impl<'a> Index<'a> {
-    fn of(main: Option<&'a Card>, files: &[usize], cards: &'a [Card]) -> Self {
+    fn of(main: Option<&'a Card>, files: &[usize], cards: &'a [Arc<Card>]) -> Self {
         let mut index = Self {
             calls: HashMap::new(),
             tasks: HashMap::new(),
             links: HashMap::new(),
             runs: HashMap::new(),
         };
-        let agents = files.iter().map(|&f| (Some(f), &cards[f]));
+        let agents = files.iter().map(|&f| (Some(f), &*cards[f]));
         for (file, card) in main.map(|m| (None, m)).into_iter().chain(agents) {
             for (call, task) in &card.agent_calls {
                 index.calls.entry(*call).or_insert(file);
@@ -149,7 +151,7 @@ impl<'a> Index<'a> {
     }
 }
 
-fn agents(main: Option<&Card>, files: &[usize], cards: &[Card]) -> Vec<Agent> {
+fn agents(main: Option<&Card>, files: &[usize], cards: &[Arc<Card>]) -> Vec<Agent> {
     let index = Index::of(main, files, cards);
     let name = |file: usize| match &cards[file].found.kind {
         FileKind::Agent { agent, .. } => agent.clone(),
@@ -178,7 +180,7 @@ fn agents(main: Option<&Card>, files: &[usize], cards: &[Card]) -> Vec<Agent> {
 fn agent(
     id: AgentId,
     file: usize,
-    cards: &[Card],
+    cards: &[Arc<Card>],
     index: &Index<'_>,
     name: &impl Fn(usize) -> AgentId,
 ) -> Agent {

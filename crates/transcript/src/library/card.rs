@@ -7,7 +7,7 @@ use crate::diagnostic::DiagnosticKind;
 use crate::id::{Key, SessionId};
 use crate::layout::{FileKind, Found};
 use crate::session::{
-    AgentLink, Ending, ForkKind, Node, PrLink, Role, Session, State, TitleSource,
+    AgentLink, Builder, Ending, ForkKind, Node, Options, PrLink, Role, Session, State, TitleSource,
 };
 use crate::time::Time;
 use crate::tool::Commit;
@@ -66,7 +66,7 @@ pub struct Facts {
 impl Facts {
     /// No entries at all.
     pub fn none() -> Self {
-        Self::of(&crate::session::Builder::new().finish(&crate::session::Options::default()))
+        Self::of(&Builder::new().finish(&Options::default()))
     }
 
     /// Counts what `session` owns.
@@ -189,6 +189,16 @@ impl Card {
             task: None,
             inline_agents: Vec::new(),
         }
+    }
+
+    /// Holds the place of a file that was removed.
+    pub(super) fn vacant() -> Self {
+        Self::of(Found::unknown(), &Builder::new().finish(&Options::default()))
+    }
+
+    /// Whether there is no file here any more.
+    pub fn is_vacant(&self) -> bool {
+        self.found.rel.as_os_str().is_empty()
     }
 
     /// The card as bytes, without the file's name and place.

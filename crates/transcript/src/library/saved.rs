@@ -4,10 +4,11 @@
 //! Files are named by numbers of whoever keeps the bytes, since places among the cards change with
 //! every file that comes and goes.
 
+use std::sync::Arc;
+
 use hashbrown::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 
-use super::copies::Copies;
 use super::{Card, Library, SessionItem};
 use crate::layout::Found;
 
@@ -48,29 +49,35 @@ impl Library {
         let places: HashMap<FileNumber, usize> =
             files.iter().enumerate().map(|(at, (number, ..))| (*number, at)).collect();
         let place = |number: usize| places.get(&(number as FileNumber)).copied();
-        let mut library = Self { copies: Copies::default(), ..Self::default() };
+        let (mut cards, mut items) = (Vec::with_capacity(files.len()), Vec::new());
+        let mut all_copies: HashMap<usize, Arc<HashSet<u64>>> = HashMap::new();
         for (at, (_, found, bytes)) in files.into_iter().enumerate() {
             let SavedCard { mut card, copies } = postcard::from_bytes(&bytes).ok()?;
             card.found = found;
             card.copied_from =
                 card.copied_from.map(|from| place(from).ok_or(())).transpose().ok()?;
             if let Some(copies) = copies {
-                library.copies.insert(at, copies.into_iter().collect::<HashSet<u64>>());
+                all_copies.insert(at, Arc::new(copies.into_iter().collect()));
             }
-            library.cards.push(card);
+            cards.push(card);
         }
         for bytes in sessions {
             let mut item: SessionItem = postcard::from_bytes(bytes).ok()?;
             item.renumber(place)?;
-            library.sessions.push(item);
+            items.push(item);
         }
-        library.sessions.is_sorted_by(|a, b| a.id < b.id).then_some(library)
+        items.is_sorted_by(|a: &SessionItem, b| a.id < b.id).then(|| Self {
+            cards: cards.into_iter().collect(),
+            sessions: items.into_iter().collect(),
+            problems: Vec::new(),
+            copies: Arc::new(all_copies),
+        })
     }
 }
 
 impl SessionItem {
     /// Gives its files other numbers; `None` if one has none.
-    fn renumber(&mut self, number: impl Fn(usize) -> Option<usize>) -> Option<()> {
+    pub(super) fn renumber(&mut self, number: impl Fn(usize) -> Option<usize>) -> Option<()> {
         let own = self.file.iter_mut().chain(&mut self.also);
         let hosts = self.found_in.iter_mut().map(|(file, _)| file);
         let agents = self.agents.iter_mut().filter_map(|agent| agent.file.as_mut());

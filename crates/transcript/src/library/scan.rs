@@ -107,28 +107,27 @@ fn saved_builder(found: &Found) -> Builder {
     found.saved.as_ref().and_then(Saved::builder).unwrap_or_default()
 }
 
-/// As [`read_session`], with the entries of the session that stand in other files.
-pub(super) fn joined_session(
-    cards: &[Card],
-    own: Option<usize>,
-    found_in: &[(usize, usize)],
-    id: &SessionId,
-    copies: Option<&HashSet<u64>>,
-) -> Result<Session, Problem> {
-    let mut builder = own.map_or_else(Builder::new, |own| saved_builder(&cards[own].found));
-    if let Some(own) = own {
-        cards[own].found.open()?.read_into(&mut builder)?;
-    }
-    for &(file, _) in found_in {
-        adopt(&mut builder, &cards[file].found, id)?;
-    }
-    Ok(builder.finish(&Options { stem: Some(id.as_str()), copies }))
+/// The facts of a file, with what is known of it before it is read.
+pub(super) fn read_builder(found: &Found) -> Result<Builder, Problem> {
+    let mut builder = saved_builder(found);
+    found.open()?.read_into(&mut builder)?;
+    Ok(builder)
 }
 
-/// Adds the entries of session `id` that another session's file holds.
-fn adopt(builder: &mut Builder, host: &Found, id: &SessionId) -> Result<(), Problem> {
-    builder.adopt(read_session(host, None)?.foreign_entries(id.as_str()));
-    host.open()?.read_into(builder)
+/// The facts of a session of which entries are in other files. `read` gives those of a file.
+pub(super) fn gather_builder<'f>(
+    own: Option<&Found>,
+    hosts: impl Iterator<Item = &'f Found>,
+    id: &SessionId,
+    mut read: impl FnMut(&Found) -> Result<Builder, Problem>,
+) -> Result<Builder, Problem> {
+    let mut builder = own.map_or_else(|| Ok(Builder::new()), &mut read)?;
+    for host in hosts {
+        let its = read(host)?.finish(&Options { stem: host.stem(), copies: None });
+        builder.adopt(its.foreign_entries(id.as_str()));
+        host.open()?.read_into(&mut builder)?;
+    }
+    Ok(builder)
 }
 
 impl super::Library {
@@ -162,7 +161,10 @@ impl super::Library {
     /// stand in: [`crate::session::Node::source`] counts through them.
     pub fn read(&self, item: &super::SessionItem) -> Result<(Session, Vec<Found>), Problem> {
         let copies = item.file.and_then(|f| self.copies_of(f));
-        let session = joined_session(&self.cards, item.file, &item.found_in, &item.id, copies)?;
+        let own = item.file.map(|file| &self.cards[file].found);
+        let hosts = item.found_in.iter().map(|(file, _)| &self.cards[*file].found);
+        let builder = gather_builder(own, hosts, &item.id, read_builder)?;
+        let session = builder.finish(&Options { stem: Some(item.id.as_str()), copies });
         let own = item.file.into_iter();
         let files = own.chain(item.found_in.iter().map(|(file, _)| *file));
         let mut found: Vec<Found> = files.map(|f| self.cards[f].found.clone()).collect();
