@@ -81,7 +81,7 @@ struct With {
 impl With {
     /// The answer as one text, or why there is none.
     fn answer(&self, question: &Question) -> Result<String, Refusal> {
-        let mut run = Run::held(self.locations.clone(), true);
+        let mut run = Run::held_redacted(self.locations.clone());
         run.recount.asking = run.parent_session();
         let mut page = question.ask(&mut run)?;
         run.note_observed();

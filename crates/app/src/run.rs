@@ -85,7 +85,7 @@ impl Run {
     /// A run with these flags.
     pub fn new(global: &Global, locations: Locations, clock: Clock) -> Self {
         let color = global.color();
-        let progress = TerminalProgress::new(global.quiet);
+        let progress = TerminalProgress::new(global);
         Self {
             recount: Recount::new(locations, clock)
                 .with_progress(Arc::new(progress))
@@ -103,19 +103,16 @@ impl Run {
     }
 
     /// A run whose answer is held, as JSON lines, instead of being printed.
-    pub fn held(locations: Locations, redact: bool) -> Self {
-        let global = Global {
-            claude_dir: Vec::new(),
-            store: None,
-            demo: false,
-            json: true,
-            color: Some(Color::Never),
-            no_pager: true,
-            quiet: true,
-            verbose: false,
-            timings: false,
-            redact,
-        };
+    pub fn held(locations: Locations) -> Self {
+        Self::held_with(Global { redact: false, ..held_flags() }, locations)
+    }
+
+    /// As [`Run::held`], without secrets.
+    pub fn held_redacted(locations: Locations) -> Self {
+        Self::held_with(held_flags(), locations)
+    }
+
+    fn held_with(global: Global, locations: Locations) -> Self {
         let clock = Clock { now: crate::clock::now() };
         let mut run = Self::new(&global, locations, clock);
         run.out = run.out.held();
@@ -254,6 +251,22 @@ impl Run {
         }
         self.note_observed();
         self.talk.finish(result)
+    }
+}
+
+/// The flags of a run whose answer is held.
+fn held_flags() -> Global {
+    Global {
+        claude_dir: Vec::new(),
+        store: None,
+        demo: false,
+        json: true,
+        color: Some(Color::Never),
+        no_pager: true,
+        quiet: true,
+        verbose: false,
+        timings: false,
+        redact: true,
     }
 }
 

@@ -74,7 +74,7 @@ fn answer_within(most: Duration, event: &str, locations: Locations) -> Option<Ho
         let mut text = Vec::new();
         let input = std::io::stdin().take(MOST).read_to_end(&mut text).ok();
         let input = input.and_then(|_| serde_json::from_slice::<Value>(&text).ok());
-        let mut run = Run::held(locations, true);
+        let mut run = Run::held_redacted(locations);
         let said = input.and_then(|input| hook::answer(&name, &input, most, &mut run));
         let _ = done.send(said);
     });

@@ -253,7 +253,7 @@ pub fn file_history(asked: &FileQuestion, run: &mut Run) -> Result<Page, Refusal
     let items = all.iter().skip(from).map(|record| {
         let session = record.session();
         let mut item = headings.next(session.as_str(), history.title(session), None);
-        item.push(record.line(own.as_ref() == Some(session)));
+        item.push(record.line(own.as_ref()));
         item
     });
     Ok(Page::of(from, items.collect::<Vec<_>>(), USUAL, false))
@@ -280,7 +280,7 @@ impl FileRecord<'_> {
         }
     }
 
-    fn line(&self, is_own: bool) -> String {
+    fn line(&self, own: Option<&SessionId>) -> String {
         let time = minute_of(self.time());
         let session = self.session().as_str();
         match self {
@@ -294,7 +294,7 @@ impl FileRecord<'_> {
                     true => "changed, size unknown".into(),
                     false => format!("+{} -{}", event.added, event.removed),
                 };
-                let this = if is_own { ", this session" } else { "" };
+                let this = if own == Some(self.session()) { ", this session" } else { "" };
                 let what = format!("{} {counts}, {}{this}", event.tool, event.state.name());
                 let agent = agent.as_ref().map(AgentId::as_str);
                 let place = place(session, agent, Some(event.number.into()));

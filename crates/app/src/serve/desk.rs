@@ -139,7 +139,10 @@ impl Desk {
             store: Some(self.store.clone()),
             ..Locations::default()
         };
-        Run::held(locations, self.redactor.is_some())
+        match self.redactor {
+            Some(_) => Run::held_redacted(locations),
+            None => Run::held(locations),
+        }
     }
 
     /// Takes the secrets out of records, if that is wanted.

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use ask::progress::WorkProgress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::args::Global;
 use crate::memory;
 
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -83,9 +84,9 @@ pub struct TerminalProgress {
 }
 
 impl TerminalProgress {
-    /// No work has begun. `is_quiet` never shows any.
-    pub fn new(is_quiet: bool) -> Self {
-        Self { is_quiet, bar: Mutex::new(None) }
+    /// No work has begun. With `--quiet` none is ever shown.
+    pub fn new(global: &Global) -> Self {
+        Self { is_quiet: global.quiet, bar: Mutex::new(None) }
     }
 
     fn set(&self, bar: Option<Progress>) {
