@@ -89,7 +89,7 @@ pub fn run(args: &[String]) -> Result<(), String> {
 /// Looks at all shipped code below a folder: not at tests, and not at what is for development.
 pub fn look(crates: &Path) -> Result<Findings, String> {
     let mut files = Vec::new();
-    for name in ["transcript", "store", "report", "lake", "app", "cli"] {
+    for name in ["transcript", "store", "report", "ask", "lake", "app", "cli"] {
         rust_files(&crates.join(name).join("src"), &mut files)?;
     }
     files.sort();

@@ -139,12 +139,12 @@ pub struct Scope {
 impl Scope {
     /// The span of time.
     pub fn period(&self, run: &Run) -> Period {
-        run.recount.period(self.since.as_ref(), self.until.as_ref())
+        run.recount.period_between(self.since.as_ref(), self.until.as_ref())
     }
 
     /// The projects.
     pub fn project(&self, run: &Run) -> Result<Option<ProjectFilter>, CliError> {
-        Ok(run.recount.project(self.project.as_deref())?)
+        Ok(run.recount.project_filter(self.project.as_deref())?)
     }
 }
 

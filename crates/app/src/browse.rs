@@ -73,7 +73,7 @@ impl BrowseArgs {
 /// The browser until the person leaves it.
 pub fn run(args: &BrowseArgs, color: ColorChoice, run: &mut Run) -> Result<Answer, CliError> {
     let real = |root: PathBuf| root.canonicalize().unwrap_or(root);
-    let roots = run.recount.roots()?.into_iter().map(real).collect();
+    let roots = run.recount.claude_roots()?.into_iter().map(real).collect();
     let store = run.recount.store()?.folder().to_path_buf();
     let redactor = run.redact.then(|| Redactor::new(Rules::built_in(), RedactOptions::default()));
     let desk = Arc::new(Desk::new(roots, store.clone(), redactor));
@@ -81,7 +81,7 @@ pub fn run(args: &BrowseArgs, color: ColorChoice, run: &mut Run) -> Result<Answe
     let options = Options {
         is_pick: args.pick,
         is_plain: screen::is_plain(color),
-        here: run.recount.here().ok().map(|here| here.to_string_lossy().into_owned()),
+        here: run.recount.current_folder().ok().map(|here| here.to_string_lossy().into_owned()),
     };
     let mut screen = Screen::take(how)?;
     let state = State::new(options, screen.size());

@@ -56,7 +56,7 @@ pub fn answer(event: &str, input: &Value, patience: Duration, run: &mut Run) -> 
     let until = Instant::now() + patience / SHARE;
     let store = run.recount.store().ok()?;
     let redactor = Redactor::new(Rules::built_in(), Options::default());
-    let (session, roots) = (input["session_id"].as_str()?, run.recount.real_roots().ok()?);
+    let (session, roots) = (input["session_id"].as_str()?, run.recount.real_claude_roots().ok()?);
     let given = RefCell::new(None);
     let moment = Moment { input, session, until, store, roots, redactor, given };
     let lines = match event {

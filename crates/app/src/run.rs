@@ -129,7 +129,7 @@ impl Run {
         let failed = |error| CliError::Read(Problem::new("recount", error));
         let mut command = Command::new(std::env::current_exe().map_err(failed)?);
         command.arg("--quiet").arg("--store").arg(store.folder());
-        for root in self.recount.roots()? {
+        for root in self.recount.claude_roots()? {
             command.arg("--claude-dir").arg(root);
         }
         command.arg("sync").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -220,7 +220,7 @@ impl Run {
         if !self.verbose {
             return;
         }
-        let roots = self.recount.roots().unwrap_or_default();
+        let roots = self.recount.claude_roots().unwrap_or_default();
         let store = self.recount.store().ok().map(|store| store.folder().to_path_buf());
         let file = self.config.path.clone().filter(|path| path.exists());
         let named = roots.into_iter().map(|root| ("Claude folder", root));

@@ -80,7 +80,7 @@ impl Recount {
             Some(name @ (SessionName::Path(_) | SessionName::Stdin)) => {
                 self.failed_calls_of_file(name, query)?
             }
-            _ => match self.imported()? {
+            _ => match self.open_imported()? {
                 Some(imported) => {
                     imported.errors(query.session.as_ref(), query.project.as_ref())?
                 }
@@ -103,7 +103,7 @@ impl Recount {
         name: &SessionName,
         query: &ErrorsQuery,
     ) -> Result<Vec<FailedCall>, HistoryError> {
-        let open = self.open(name)?;
+        let open = self.open_session(name)?;
         let items = errors::errors(&open.session, &open.sources[0], query.fixes)?;
         let session = open.session.id().map(|id| id.to_string());
         let file = open.sources[0].path().display().to_string();
@@ -124,19 +124,19 @@ impl Recount {
         };
         let (library, taken, only) = match &query.session {
             None => {
-                let (library, taken) = self.library(take)?;
+                let (library, taken) = self.read_sessions(take)?;
                 (library, taken, None)
             }
             Some(name) => {
-                let library = self.sessions()?;
-                let only = self.resolve(name, &library)?;
+                let library = self.all_sessions()?;
+                let only = self.resolve_session(name, &library)?;
                 let is_its = |card: usize| library.cards[card].id.as_ref() == Some(&only);
                 let taken = self.take_from(&library, is_its, take);
                 (library, taken, Some(only))
             }
         };
         let strays =
-            self.strays(&library, |session, source| errors::errors(session, source, fixes));
+            self.find_strays(&library, |session, source| errors::errors(session, source, fixes));
         let (mut all, mut seen) = (Vec::new(), HashSet::new());
         for (card, taken) in taken.into_iter().enumerate() {
             let Some(items) = taken.and_then(|taken| self.or_skip(taken)) else { continue };

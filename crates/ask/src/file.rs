@@ -37,7 +37,7 @@ pub struct FileHistory {
 impl FileHistory {
     /// Reads it.
     pub fn read(recount: &mut Recount, given: &str) -> Result<Self, HistoryError> {
-        let (library, taken) = recount.library(|_, session, source| {
+        let (library, taken) = recount.read_sessions(|_, session, source| {
             let changes = file::events(session, given);
             let tracked = file::tracked(session, source, given);
             (!changes.is_empty() || !tracked.is_empty()).then_some((changes, tracked))
@@ -76,7 +76,7 @@ impl FileHistory {
         name: Option<&SessionName>,
     ) -> Result<Option<SessionId>, HistoryError> {
         let Some(name) = name else { return Ok(None) };
-        let error = match recount.resolve(name, &self.library) {
+        let error = match recount.resolve_session(name, &self.library) {
             Ok(id) => return Ok(Some(id)),
             Err(error) => error,
         };
@@ -111,7 +111,7 @@ fn owner(card: &Card) -> Option<(SessionId, Option<AgentId>)> {
 
 /// Changes that stand in another session's file.
 fn strays(recount: &mut Recount, library: &Library, given: &str) -> Vec<ChangeRow> {
-    let strays = recount.strays(library, |session, _| file::events(session, given));
+    let strays = recount.find_strays(library, |session, _| file::events(session, given));
     let rows = |Stray { item, file, taken }: Stray<'_, Vec<file::FileEvent>>| {
         let row = move |event| ChangeRow {
             event,
@@ -127,7 +127,7 @@ fn strays(recount: &mut Recount, library: &Library, given: &str) -> Vec<ChangeRo
 /// The backups that are there.
 fn backups(recount: &mut Recount) -> Result<Vec<BackupFile>, HistoryError> {
     let mut all = Vec::new();
-    for root in recount.roots()? {
+    for root in recount.claude_roots()? {
         let folder = root.join("file-history");
         let (backups, problems) = match folder.is_dir() {
             true => backup::backups(&folder),
@@ -135,7 +135,8 @@ fn backups(recount: &mut Recount) -> Result<Vec<BackupFile>, HistoryError> {
         };
         problems.into_iter().for_each(|problem| recount.observed.skip(problem));
         let is_backup = |kind: &FileKind| matches!(kind, FileKind::FileHistory { .. });
-        let kept = recount.kept(&root, &[], is_backup)?.into_iter().filter_map(backup::of_found);
+        let kept =
+            recount.archived_files(&root, &[], is_backup)?.into_iter().filter_map(backup::of_found);
         let is_new = |kept: &BackupFile| {
             !backups.iter().any(|b| b.session == kept.session && b.name == kept.name)
         };
@@ -148,8 +149,11 @@ fn backups(recount: &mut Recount) -> Result<Vec<BackupFile>, HistoryError> {
 /// The path as it would be on this computer.
 fn absolute(recount: &Recount, given: &str) -> Result<String, HistoryError> {
     let plain = given.strip_prefix("./").unwrap_or(given);
-    let path =
-        if Path::new(plain).is_absolute() { plain.into() } else { recount.here()?.join(plain) };
+    let path = if Path::new(plain).is_absolute() {
+        plain.into()
+    } else {
+        recount.current_folder()?.join(plain)
+    };
     Ok(path.to_string_lossy().into_owned())
 }
 

@@ -16,8 +16,8 @@ use crate::recount::Recount;
 
 impl Recount {
     /// The sessions that the history remembers and `library` does not have.
-    pub fn ghosts(&mut self, library: &Library) -> Result<Vec<Ghost>, HistoryError> {
-        let history = self.typed()?;
+    pub fn find_ghosts(&mut self, library: &Library) -> Result<Vec<Ghost>, HistoryError> {
+        let history = self.typed_prompts()?;
         let mut known: HashSet<SessionId> =
             library.sessions.iter().map(|session| session.id.clone()).collect();
         known.extend(self.set_aside().iter().cloned());
@@ -25,16 +25,18 @@ impl Recount {
     }
 
     /// What was typed, in all Claude folders; from the store where the history itself is gone.
-    pub fn typed(&mut self) -> Result<Vec<Typed>, HistoryError> {
+    pub fn typed_prompts(&mut self) -> Result<Vec<Typed>, HistoryError> {
         let mut homes = Vec::new();
-        for root in self.roots()? {
+        for root in self.claude_roots()? {
             let path = root.join("history.jsonl");
             let mut prompts = Vec::new();
             match path.is_file() {
-                true => self.prompts(Input::Path(&path), &mut prompts),
+                true => self.read_prompts(Input::Path(&path), &mut prompts),
                 false => {
-                    for found in self.kept(&root, &[], |kind| *kind == FileKind::History)? {
-                        self.prompts(Input::Found(&found), &mut prompts);
+                    for found in
+                        self.archived_files(&root, &[], |kind| *kind == FileKind::History)?
+                    {
+                        self.read_prompts(Input::Found(&found), &mut prompts);
                     }
                 }
             }
@@ -44,7 +46,7 @@ impl Recount {
     }
 
     /// Adds the prompts of one history; what is damaged in it is counted.
-    pub fn prompts(&mut self, input: Input<'_>, prompts: &mut Vec<Prompt>) {
+    pub fn read_prompts(&mut self, input: Input<'_>, prompts: &mut Vec<Prompt>) {
         let mut odd = Vec::new();
         let read = read::blocks(input, |_, block| {
             let (part, part_odd) = file::parse(block);
@@ -66,7 +68,7 @@ impl Recount {
         let (SessionName::Id(text), NameError::Unknown { .. }) = (name, &error) else {
             return error.into();
         };
-        let ghosts = self.ghosts(library).unwrap_or_default();
+        let ghosts = self.find_ghosts(library).unwrap_or_default();
         let ids: Vec<&str> =
             ghosts.iter().filter_map(|ghost| Some(ghost.session.as_ref()?.as_str())).collect();
         match pick(Noun::Session, text, &ids) {

@@ -22,7 +22,7 @@ pub struct Imported(Tables);
 
 impl Recount {
     /// The tables, if the store has nothing else.
-    pub fn imported(&mut self) -> Result<Option<Imported>, HistoryError> {
+    pub fn open_imported(&mut self) -> Result<Option<Imported>, HistoryError> {
         let store = self.store()?;
         let tables = Tables::with_words(&store).map_err(StoreError::from)?;
         let Some(tables) = tables else { return Ok(None) };

@@ -156,7 +156,7 @@ fn lines(input: impl Read, offset: u64) -> Option<u64> {
 
 impl Recount {
     /// The table of prices, with what the store keeps and what `--prices` lays over it.
-    pub fn prices(&mut self, overlay: Option<&Path>) -> Result<Prices, HistoryError> {
+    pub fn load_prices(&mut self, overlay: Option<&Path>) -> Result<Prices, HistoryError> {
         let mut prices = Prices::built_in().clone();
         let own = self.store()?.prices();
         for path in own.exists().then_some(own.as_path()).into_iter().chain(overlay) {
@@ -171,8 +171,8 @@ impl Recount {
 
     /// Everything that was used, priced: from the store if there is one that is up to date, else
     /// from the files.
-    pub fn counted(&mut self, prices: &Prices) -> Result<Counted, HistoryError> {
-        if let Some(imported) = self.imported()? {
+    pub fn count_responses(&mut self, prices: &Prices) -> Result<Counted, HistoryError> {
+        if let Some(imported) = self.open_imported()? {
             return Ok(Counted { ledger: imported.ledger()?, files: Files::Elsewhere });
         }
         let (files, inputs) = self.inputs()?;
@@ -181,8 +181,8 @@ impl Recount {
     }
 
     /// A view of everything that was used.
-    pub fn tally(&mut self, prices: &Prices, view: &View<'_>) -> Result<Tally, HistoryError> {
-        if let Some(imported) = self.imported()? {
+    pub fn tally_usage(&mut self, prices: &Prices, view: &View<'_>) -> Result<Tally, HistoryError> {
+        if let Some(imported) = self.open_imported()? {
             return Ok(Tally::of(&imported.ledger()?, view));
         }
         let (_, inputs) = self.inputs()?;
@@ -200,7 +200,8 @@ impl Recount {
     /// What the store has of the Claude folders that are asked about; `None` if there is none, or
     /// if bringing it up to date would take longer than reading the files.
     fn kept_claims(&mut self) -> Result<Option<(Files, Vec<Input>)>, HistoryError> {
-        if !self.store()?.exists() || !matches!(self.update()?, Update::Unchanged | Update::Changed)
+        if !self.store()?.exists()
+            || !matches!(self.update_store()?, Update::Unchanged | Update::Changed)
         {
             return Ok(None);
         }
@@ -208,7 +209,7 @@ impl Recount {
         let Some(catalog) = Catalog::read(store.folder())? else { return Ok(None) };
         let archive = store.archive(Access::Read)?;
         let roots: Vec<Vec<u8>> = self
-            .roots()?
+            .claude_roots()?
             .into_iter()
             .map(|root| root.canonicalize().unwrap_or(root).into_os_string().into_encoded_bytes())
             .collect();
@@ -220,12 +221,13 @@ impl Recount {
     }
 
     /// What `take` finds in the files of a ledger, by their numbers there, and all sessions.
-    pub fn told<T: Send>(
+    pub fn take_by_file<T: Send>(
         &mut self,
         counted: &Counted,
         take: impl Fn(&Session, &Source) -> Result<T, Problem> + Sync,
     ) -> Result<(Library, Vec<Told<T>>), HistoryError> {
-        let (library, taken) = self.library(|_, session, source| Some(take(session, source)))?;
+        let (library, taken) =
+            self.read_sessions(|_, session, source| Some(take(session, source)))?;
         let (numbers, mut places) = (counted.numbers(), Places::default());
         let mut told = Vec::with_capacity(taken.len());
         for (card, taken) in taken.into_iter().enumerate() {
@@ -240,15 +242,16 @@ impl Recount {
 
     /// What a view needs beside the ledger: the kinds of subagents by their ids, the pull
     /// requests of sessions. Nothing is read if it needs neither.
-    pub fn links(&mut self, by: &[Dimension]) -> Result<(Agents, Prs), HistoryError> {
+    pub fn usage_links(&mut self, by: &[Dimension]) -> Result<(Agents, Prs), HistoryError> {
         let (mut agents, mut prs) = (Agents::new(), Prs::new());
         if !by.iter().any(|by| matches!(by, Dimension::Subagent | Dimension::Pr)) {
             return Ok((agents, prs));
         }
-        if let Some(imported) = self.imported()? {
+        if let Some(imported) = self.open_imported()? {
             return imported.links();
         }
-        let (library, taken) = self.library(|_, session, source| Some(links(session, source)))?;
+        let (library, taken) =
+            self.read_sessions(|_, session, source| Some(links(session, source)))?;
         let mut kinds: HashMap<Key, String> = HashMap::new();
         for (card, taken) in library.cards.iter().zip(taken) {
             let (linked, started) = taken.unwrap_or_default();
@@ -269,14 +272,14 @@ impl Recount {
 
     /// What the files claim.
     fn claims(&mut self) -> Result<(Vec<Found>, Vec<Input>), HistoryError> {
-        let mut files = self.transcripts()?;
+        let mut files = self.list_transcripts()?;
         files.retain(|found| found.kind.is_transcript());
         once_each(&mut files);
-        Ok(self.claimed(files))
+        Ok(self.read_claims(files))
     }
 
     /// What these files claim, and those of them that could be read.
-    pub fn claimed(&mut self, files: Vec<Found>) -> (Vec<Found>, Vec<Input>) {
+    pub fn read_claims(&mut self, files: Vec<Found>) -> (Vec<Found>, Vec<Input>) {
         let progress = self.progress();
         let bytes = files.iter().map(|found| found.size).sum();
         let work = Work::begin(&*progress, files.len(), bytes);

@@ -23,8 +23,8 @@ impl SessionOverview {
 impl Recount {
     /// All sessions with their states.
     pub fn session_overview(&mut self) -> Result<SessionOverview, HistoryError> {
-        let pulse = self.pulse()?;
-        let library = self.sessions()?;
+        let pulse = self.running_sessions()?;
+        let library = self.all_sessions()?;
         let prompts_only = self.prompts_only(&library)?;
         Ok(SessionOverview { library, prompts_only, pulse })
     }

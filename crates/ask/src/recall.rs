@@ -48,7 +48,7 @@ impl Recount {
         self.exclude_asking(&mut query);
         let room = Room { characters: recall.max_chars, turns: MAX_TURNS };
         let by = recall.by;
-        let (mut recalled, has_embeddings) = self.ask(|finder| {
+        let (mut recalled, has_embeddings) = self.ask_index(|finder| {
             let has_embeddings = by != By::Words && finder.knows_meanings();
             Ok((finder.recall(&query, room, by)?, has_embeddings))
         })?;

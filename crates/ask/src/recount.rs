@@ -114,14 +114,14 @@ impl Recount {
 
     /// The Claude folders. They are looked for when a question needs them, not before: a lone
     /// file can be shown without.
-    pub fn roots(&self) -> Result<Vec<PathBuf>, HistoryError> {
+    pub fn claude_roots(&self) -> Result<Vec<PathBuf>, HistoryError> {
         Ok(home::find(&self.locations.claude_dir, &self.locations.environment)?)
     }
 
     /// The Claude folders by their real paths, as the archive names them.
-    pub fn real_roots(&self) -> Result<Vec<PathBuf>, HistoryError> {
+    pub fn real_claude_roots(&self) -> Result<Vec<PathBuf>, HistoryError> {
         let real = |root: PathBuf| root.canonicalize().unwrap_or(root);
-        Ok(self.roots()?.into_iter().map(real).collect())
+        Ok(self.claude_roots()?.into_iter().map(real).collect())
     }
 
     /// The store, which need not exist.
@@ -132,12 +132,12 @@ impl Recount {
     }
 
     /// The history of the Claude folders.
-    pub fn history(&self) -> Result<History, HistoryError> {
-        Ok(History::new(self.roots()?, self.store()?, self.clock.time()))
+    pub fn open_history(&self) -> Result<History, HistoryError> {
+        Ok(History::new(self.claude_roots()?, self.store()?, self.clock.time()))
     }
 
     /// Claude Code's files of settings and of MCP servers that hold for all projects.
-    pub fn settings(&self) -> Result<(PathBuf, PathBuf), HistoryError> {
+    pub fn settings_files(&self) -> Result<(PathBuf, PathBuf), HistoryError> {
         let Locations { claude_dir, environment, .. } = &self.locations;
         environment.settings(claude_dir).ok_or(HomeError::NoneFound(Vec::new()).into())
     }
@@ -148,7 +148,7 @@ impl Recount {
         let environment = &self.locations.environment;
         let named = environment.claude_config_dir.iter().map(PathBuf::from);
         let mut folders: Vec<PathBuf> = environment.usual().into_iter().chain(named).collect();
-        folders.extend(self.roots()?);
+        folders.extend(self.claude_roots()?);
         Ok(folders)
     }
 
@@ -165,12 +165,12 @@ impl Recount {
     }
 
     /// The files of every Claude folder, also those that only the store has.
-    pub fn homes(&mut self) -> Result<Vec<Home>, HistoryError> {
+    pub fn list_homes(&mut self) -> Result<Vec<Home>, HistoryError> {
         let mut homes = Vec::new();
-        for root in self.roots()? {
+        for root in self.claude_roots()? {
             let walk = layout::walk(&root);
             walk.problems.into_iter().for_each(|problem| self.observed.skip(problem));
-            let kept = self.kept(&root, &walk.files, |_| true)?;
+            let kept = self.archived_files(&root, &walk.files, |_| true)?;
             let files = walk.files.into_iter().chain(kept).collect();
             homes.push(Home { root, files });
         }
@@ -179,7 +179,7 @@ impl Recount {
 
     /// Files of a Claude folder that are in the store and no longer on disk. A store that can't
     /// be read is left out: the files on disk can still be answered from.
-    pub fn kept(
+    pub fn archived_files(
         &mut self,
         root: &Path,
         here: &[Found],
@@ -223,7 +223,7 @@ impl Recount {
             let file = root.join("sessions").join(format!("{}.json", parent_process?));
             read_registry(&file).ok()?.session
         };
-        let by_registry = self.roots().ok()?.iter().find_map(registered);
+        let by_registry = self.claude_roots().ok()?.iter().find_map(registered);
         let environment = &self.locations.environment;
         let by_environment = environment.session.as_ref().and_then(|id| id.to_str());
         by_registry.or_else(|| by_environment.map(SessionId::new))
@@ -237,16 +237,21 @@ impl Recount {
     }
 
     /// The projects that a `--project` stands for; `.` is the current folder.
-    pub fn project(&self, part: Option<&str>) -> Result<Option<ProjectFilter>, HistoryError> {
+    pub fn project_filter(
+        &self,
+        part: Option<&str>,
+    ) -> Result<Option<ProjectFilter>, HistoryError> {
         Ok(match part {
-            Some(".") => Some(ProjectFilter::Folder(self.here()?.to_string_lossy().into_owned())),
+            Some(".") => {
+                Some(ProjectFilter::Folder(self.current_folder()?.to_string_lossy().into_owned()))
+            }
             Some(part) => Some(ProjectFilter::Part(part.into())),
             None => None,
         })
     }
 
     /// The period between a `--since` and an `--until`.
-    pub fn period(&self, since: Option<&TimeArg>, until: Option<&TimeArg>) -> Period {
+    pub fn period_between(&self, since: Option<&TimeArg>, until: Option<&TimeArg>) -> Period {
         Period {
             since: since.map(|time| time.start(&self.clock)),
             until: until.map(|time| time.end(&self.clock)),
@@ -254,13 +259,13 @@ impl Recount {
     }
 
     /// The current folder, for names like `.`.
-    pub fn here(&self) -> Result<PathBuf, HistoryError> {
+    pub fn current_folder(&self) -> Result<PathBuf, HistoryError> {
         let missing = || Problem::new(".", std::io::ErrorKind::NotFound.into());
         Ok(self.locations.current_dir.clone().ok_or_else(missing)?)
     }
 
     /// Remembers how long a step took that began then.
-    pub fn step(&mut self, name: &'static str, begun: Instant) {
+    pub fn note_step(&mut self, name: &'static str, begun: Instant) {
         self.observed.steps.push((name, begun.elapsed()));
     }
 

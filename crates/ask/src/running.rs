@@ -12,9 +12,9 @@ use crate::recount::Recount;
 impl Recount {
     /// The running sessions of all Claude folders. A process that was killed leaves its registry
     /// file behind; such files are left out.
-    pub fn pulse(&mut self) -> Result<Pulse, HistoryError> {
+    pub fn running_sessions(&mut self) -> Result<Pulse, HistoryError> {
         let mut pulse = Pulse { now: Some(self.clock.time()), ..Pulse::default() };
-        for root in self.roots()? {
+        for root in self.claude_roots()? {
             self.add_running(&root, &mut pulse);
         }
         Ok(pulse)

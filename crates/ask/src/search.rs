@@ -56,7 +56,7 @@ impl Recount {
         self.exclude_asking(&mut query);
         let SearchQuery { limit, offset, by, .. } = *search;
         let options = Options { limit, offset, by, ..Options::default() };
-        let (found, has_embeddings) = self.ask(|finder| {
+        let (found, has_embeddings) = self.ask_index(|finder| {
             let found = finder.search(&query, options, SNIPPET)?;
             Ok((found, by != By::Words && finder.knows_meanings()))
         })?;
@@ -73,7 +73,7 @@ impl Recount {
         let wrong = |error| StoreError::Pattern(pattern.to_owned(), error);
         let pattern = Pattern::new(pattern).map_err(wrong)?;
         self.current_store()?;
-        let finder = self.finder()?.ok_or(SyncError::Locked)?;
+        let finder = self.open_index()?.ok_or(SyncError::Locked)?;
         let page = Page { limit: search.limit, offset: search.offset };
         let progress = self.progress();
         let scanned = finder.scan(&pattern, query, page, SNIPPET, &Work::new(&*progress))?;

@@ -85,8 +85,8 @@ pub struct Stray<'l, T> {
 
 impl Recount {
     /// The transcripts of every Claude folder.
-    pub fn transcripts(&mut self) -> Result<Vec<Found>, HistoryError> {
-        let (begun, history) = (Instant::now(), self.history()?);
+    pub fn list_transcripts(&mut self) -> Result<Vec<Found>, HistoryError> {
+        let (begun, history) = (Instant::now(), self.open_history()?);
         let TranscriptList { files, problems, store_error, .. } = history.transcripts();
         problems.into_iter().for_each(|problem| self.observed.skip(problem));
         self.observed.store_error = store_error.or(self.observed.store_error.take());
@@ -98,26 +98,26 @@ impl Recount {
             _ => None,
         });
         self.note_set_aside(aside.collect::<Vec<_>>());
-        self.step("files listed", begun);
+        self.note_step("files listed", begun);
         Ok(files)
     }
 
     /// All sessions.
-    pub fn sessions(&mut self) -> Result<Library, HistoryError> {
-        let (begun, history) = (Instant::now(), self.history()?);
+    pub fn all_sessions(&mut self) -> Result<Library, HistoryError> {
+        let (begun, history) = (Instant::now(), self.open_history()?);
         let snapshot = history.snapshot(&Work::new(&*self.progress()));
-        self.step("sessions joined", begun);
+        self.note_step("sessions joined", begun);
         Ok(self.take_snapshot(snapshot))
     }
 
     /// All sessions. `take` sees each file's session before it is let go.
-    pub fn library<T: Send>(
+    pub fn read_sessions<T: Send>(
         &mut self,
         take: impl Fn(&Found, &Session, &Source) -> Option<T> + Sync,
     ) -> Result<(Library, Vec<Option<T>>), HistoryError> {
-        let (begun, history) = (Instant::now(), self.history()?);
+        let (begun, history) = (Instant::now(), self.open_history()?);
         let (snapshot, taken) = history.snapshot_with(take, &Work::new(&*self.progress()));
-        self.step("sessions read and joined", begun);
+        self.note_step("sessions read and joined", begun);
         Ok((self.take_snapshot(snapshot), taken))
     }
 
@@ -160,7 +160,7 @@ impl Recount {
     }
 
     /// What `take` finds in entries that are in the file of another session than their own.
-    pub fn strays<'l, T>(
+    pub fn find_strays<'l, T>(
         &mut self,
         library: &'l Library,
         take: impl Fn(&Session, &Source) -> T,
@@ -177,7 +177,7 @@ impl Recount {
     }
 
     /// The sessions of these files, joined.
-    pub fn join<T: Send>(
+    pub fn join_files<T: Send>(
         &mut self,
         files: Vec<Found>,
         take: impl Fn(&Found, &Session, &Source) -> Option<T> + Sync,
@@ -194,7 +194,7 @@ impl Recount {
         let (mut library, taken) =
             Library::join(library::scan(files, take, |bytes| work.advance(1, bytes)));
         drop(work);
-        self.step("files read and joined", begun);
+        self.note_step("files read and joined", begun);
         for problem in std::mem::take(&mut library.problems) {
             self.observed.skip(problem);
         }
@@ -205,45 +205,45 @@ impl Recount {
     }
 
     /// The session that a name stands for.
-    pub fn open(&mut self, name: &SessionName) -> Result<OpenSession, HistoryError> {
+    pub fn open_session(&mut self, name: &SessionName) -> Result<OpenSession, HistoryError> {
         match name {
             SessionName::Path(path) => lone(path, None),
             SessionName::Stdin => self.stdin(),
             _ => {
-                let library = self.sessions()?;
-                let id = self.identify(name, &library)?;
+                let library = self.all_sessions()?;
+                let id = self.identify_session(name, &library)?;
                 known(library, id)
             }
         }
     }
 
-    /// As [`Recount::open`], but a path brings the subagents that lie beside it.
+    /// As [`Recount::open_session`], but a path brings the subagents that lie beside it.
     pub fn open_with_agents(&mut self, name: &SessionName) -> Result<OpenSession, HistoryError> {
-        let SessionName::Path(path) = name else { return self.open(name) };
+        let SessionName::Path(path) = name else { return self.open_session(name) };
         let library = with_agents(&Found::lone(path)?);
         let id = |library: &Library| {
             library.sessions.iter().find(|s| s.file.is_some()).map(|s| s.id.clone())
         };
         match library.map(|library| (id(&library), library)) {
             Some((Some(id), library)) => known(library, id),
-            _ => self.open(name),
+            _ => self.open_session(name),
         }
     }
 
-    /// As [`Recount::resolve`]; where there is none, it is said whether only its transcript is gone.
-    pub fn identify(
+    /// As [`Recount::resolve_session`]; where there is none, it is said whether only its transcript is gone.
+    pub fn identify_session(
         &mut self,
         name: &SessionName,
         library: &Library,
     ) -> Result<SessionId, HistoryError> {
-        match self.resolve(name, library) {
+        match self.resolve_session(name, library) {
             Err(HistoryError::Name(error)) => Err(self.no_such_session(error, name, library)),
             resolved => resolved,
         }
     }
 
     /// The id of the session that a name stands for.
-    pub fn resolve(
+    pub fn resolve_session(
         &mut self,
         name: &SessionName,
         library: &Library,
@@ -254,7 +254,7 @@ impl Recount {
             _ => Vec::new(),
         };
         let names = SessionNames::of(library, &prompts_only);
-        Ok(names.resolve(Noun::Session, name, &self.here()?)?)
+        Ok(names.resolve(Noun::Session, name, &self.current_folder()?)?)
     }
 
     /// The names of all sessions, and of some that only something beside a transcript names.
@@ -262,13 +262,13 @@ impl Recount {
         &mut self,
         others: impl IntoIterator<Item = SessionId>,
     ) -> Result<SessionNames, HistoryError> {
-        let library = self.sessions()?;
+        let library = self.all_sessions()?;
         Ok(SessionNames::of(&library, &self.prompts_only(&library)?).and(others))
     }
 
     /// The sessions of which only prompts are left, as `recount list` shows them.
     pub fn prompts_only(&mut self, library: &Library) -> Result<Vec<SessionItem>, HistoryError> {
-        Ok(self.ghosts(library)?.iter().filter_map(report::list::ghost).collect())
+        Ok(self.find_ghosts(library)?.iter().filter_map(report::list::ghost).collect())
     }
 
     /// Standard input, spooled: records are read by their place.

@@ -72,7 +72,7 @@ impl Recount {
         store: &Store,
         options: sync::Options,
     ) -> Result<Result<sync::Report, SyncError>, HistoryError> {
-        match sync::still(store, &self.real_roots()?, options) {
+        match sync::still(store, &self.real_claude_roots()?, options) {
             Some(report) => Ok(Ok(report)),
             None => self.sync_changed(store, options),
         }
@@ -95,7 +95,7 @@ impl Recount {
     /// The Claude folders by their real paths, with all their files.
     pub fn sync_homes(&mut self) -> Result<Vec<sync::Home>, HistoryError> {
         let mut homes = Vec::new();
-        for root in self.real_roots()? {
+        for root in self.real_claude_roots()? {
             let look = layout::look(&root);
             look.problems.iter().for_each(|problem| self.observed.skip(problem.again()));
             homes.push(sync::Home { root, look });
@@ -109,13 +109,13 @@ impl Recount {
         store: &Store,
         meanwhile: impl FnOnce() -> T + Send,
     ) -> Result<(bool, T), HistoryError> {
-        let (roots, options) = (self.real_roots()?, self.sync_options());
+        let (roots, options) = (self.real_claude_roots()?, self.sync_options());
         let (report, result) = sync::still_beside(store, &roots, options, meanwhile);
         Ok((report.is_some(), result))
     }
 
     /// Brings the store up to date, unless another process does or it would take long.
-    pub fn update(&mut self) -> Result<Update, HistoryError> {
+    pub fn update_store(&mut self) -> Result<Update, HistoryError> {
         let store = self.store()?;
         match self.is_unchanged(&store, || ())?.0 {
             true => Ok(Update::Unchanged),
@@ -123,7 +123,7 @@ impl Recount {
         }
     }
 
-    /// As [`Recount::update`], where something has changed.
+    /// As [`Recount::update_store`], where something has changed.
     fn catch_up(&mut self, store: &Store) -> Result<Update, HistoryError> {
         let done = match self.waits_for_sync {
             true => self.sync_when_unlocked(store)?,
@@ -159,11 +159,11 @@ impl Recount {
 
     /// An answer of the store, as up to date as can be in a moment. Mostly nothing has changed:
     /// it is asked while that is found out, and once more only if something has.
-    pub fn ask<T: Send>(
+    pub fn ask_index<T: Send>(
         &mut self,
         ask: impl Fn(&Finder) -> Result<T, SyncError> + Sync,
     ) -> Result<T, HistoryError> {
-        let (store, roots) = (self.store()?, self.real_roots()?);
+        let (store, roots) = (self.store()?, self.real_claude_roots()?);
         let open = || match Finder::open(&store)? {
             Some(finder) => Ok(Some(finder.within(&roots)?)),
             None => Ok::<_, SyncError>(None),
@@ -195,9 +195,9 @@ impl Recount {
     pub fn current_store(&mut self) -> Result<Store, HistoryError> {
         let begun = Instant::now();
         let store = self.store()?;
-        let update = self.update()?;
+        let update = self.update_store()?;
         self.note_update(update);
-        self.step("store up to date", begun);
+        self.note_step("store up to date", begun);
         Ok(store)
     }
 
@@ -208,8 +208,8 @@ impl Recount {
     }
 
     /// The index of the store for the Claude folders of this run; `None` if there is none yet.
-    pub fn finder(&mut self) -> Result<Option<Finder>, HistoryError> {
-        let (store, roots) = (self.store()?, self.real_roots()?);
+    pub fn open_index(&mut self) -> Result<Option<Finder>, HistoryError> {
+        let (store, roots) = (self.store()?, self.real_claude_roots()?);
         match Finder::open(&store)? {
             Some(finder) => Ok(Some(finder.within(&roots)?)),
             None => Ok(None),
@@ -217,7 +217,7 @@ impl Recount {
     }
 
     /// The archive of the store.
-    pub fn archive(&mut self, access: Access) -> Result<Archive, HistoryError> {
+    pub fn open_archive(&mut self, access: Access) -> Result<Archive, HistoryError> {
         let store = self.filled_store()?;
         Ok(store.archive(access)?)
     }
@@ -235,7 +235,7 @@ impl Recount {
     }
 
     /// The store, open for questions.
-    pub fn stored(&mut self) -> Result<Stored, HistoryError> {
+    pub fn open_stored(&mut self) -> Result<Stored, HistoryError> {
         let store = self.filled_store()?;
         let archive = store.archive(Access::Read)?;
         let catalog = Catalog::read(store.folder())?;
@@ -246,10 +246,14 @@ impl Recount {
 
 impl Stored {
     /// The session that a name stands for.
-    pub fn resolve(&self, run: &Recount, name: &SessionName) -> Result<SessionRow, HistoryError> {
+    pub fn resolve(
+        &self,
+        recount: &Recount,
+        name: &SessionName,
+    ) -> Result<SessionRow, HistoryError> {
         let snapshot = History::of_store(&self.store)?.unwrap_or_default();
         let names = SessionNames::of(&snapshot.library, &[]);
-        let id = names.resolve(Noun::Session, name, &run.here()?)?;
+        let id = names.resolve(Noun::Session, name, &recount.current_folder()?)?;
         let unknown = || name::NameError::Unknown {
             noun: Noun::Session,
             name: id.to_string(),

@@ -37,7 +37,7 @@ const SAVE: usize = 500_000;
 
 impl Recount {
     /// The tables of the store, as up to date as can be, with the words of the archive.
-    pub fn tables(&mut self) -> Result<Tables, HistoryError> {
+    pub fn open_tables(&mut self) -> Result<Tables, HistoryError> {
         let known = self.store()?;
         if !is_imported(&known)? {
             let store = self.current_store()?;
@@ -51,8 +51,8 @@ impl Recount {
         let begun = std::time::Instant::now();
         let catalog = Catalog::read(store.folder())?;
         let catalog = catalog.ok_or_else(|| StoreError::NoCatalog(store.folder().into()))?;
-        let (origin, prices) = (self.origin(), self.prices(None)?);
-        let roots = self.real_roots()?;
+        let (origin, prices) = (self.origin(), self.load_prices(None)?);
+        let roots = self.real_claude_roots()?;
         let from = from(&catalog, &origin, &prices, &roots)?;
         let is_current = |state: &State| state.from == from;
         let before = Tables::read(store.folder()).map_err(StoreError::from)?;
@@ -69,7 +69,7 @@ impl Recount {
             }
             updated => updated?,
         }
-        self.step("tables up to date", begun);
+        self.note_step("tables up to date", begun);
         Ok(())
     }
 

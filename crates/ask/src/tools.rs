@@ -15,16 +15,16 @@ impl Recount {
         period: Period,
         project: Option<&ProjectFilter>,
     ) -> Result<Vec<CallFact>, HistoryError> {
-        if let Some(imported) = self.imported()? {
+        if let Some(imported) = self.open_imported()? {
             return imported.calls(period, project);
         }
         let (library, taken) =
-            self.library(|_, session, source| Some(tools::calls(session, source)))?;
+            self.read_sessions(|_, session, source| Some(tools::calls(session, source)))?;
         let mut calls = Vec::new();
         let is_asked = |cwd: &Option<Box<str>>| {
             project.is_none_or(|project| cwd.as_deref().is_some_and(|cwd| project.matches(cwd)))
         };
-        for Stray { item, taken, .. } in self.strays(&library, tools::calls) {
+        for Stray { item, taken, .. } in self.find_strays(&library, tools::calls) {
             if is_asked(&item.facts.cwd) {
                 calls.extend(taken.into_iter().filter(|call| period.holds(call.time)));
             }

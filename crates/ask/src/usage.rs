@@ -30,10 +30,13 @@ pub struct UsageAnswer {
 impl Recount {
     /// Tokens and cost of all responses, each counted once.
     pub fn usage(&mut self, query: &UsageQuery) -> Result<UsageAnswer, HistoryError> {
-        let prices = self.prices(query.prices.as_deref())?;
-        let (agents, prs) = self.links(&query.by)?;
+        let prices = self.load_prices(query.prices.as_deref())?;
+        let (agents, prs) = self.usage_links(&query.by)?;
         let UsageQuery { by, filter, calendar, .. } = query;
         let view = View { by, filter, calendar, agents: &agents, prs: &prs };
-        Ok(UsageAnswer { tally: self.tally(&prices, &view)?, prices_date: prices.date.clone() })
+        Ok(UsageAnswer {
+            tally: self.tally_usage(&prices, &view)?,
+            prices_date: prices.date.clone(),
+        })
     }
 }

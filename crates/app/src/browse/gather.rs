@@ -34,7 +34,8 @@ const PARTS: [char; 9] = [
 
 /// Failed calls, the last one first.
 pub fn errors(run: &mut Run, here: Option<&str>) -> Result<Vec<Hit>, CliError> {
-    let query = ErrorsQuery { project: run.recount.project(here)?, ..ErrorsQuery::default() };
+    let query =
+        ErrorsQuery { project: run.recount.project_filter(here)?, ..ErrorsQuery::default() };
     let calls = run.recount.failed_calls(&query)?;
     let hit = |call: FailedCall| {
         let (item, tool) = (&call.item, call.item.tool.as_deref().unwrap_or("?"));

@@ -57,13 +57,13 @@ fn first_rows(run: &mut Run) -> Option<Vec<Row>> {
     if !run.recount.store().ok()?.exists() {
         return newest(run);
     }
-    let library = run.recount.sessions().ok()?;
+    let library = run.recount.all_sessions().ok()?;
     Some(of_library(&library, &[], &Pulse::default(), &run.recount.clock))
 }
 
 /// The sessions of the files that were written last.
 fn newest(run: &mut Run) -> Option<Vec<Row>> {
-    let mut files = run.recount.transcripts().ok()?;
+    let mut files = run.recount.list_transcripts().ok()?;
     files.sort_by_key(|found| std::cmp::Reverse(found.modified));
     let mut left = AT_ONCE_BYTES;
     let is_next = |found: &Found| {
@@ -91,7 +91,7 @@ fn of_library(library: &Library, ghosts: &[SessionItem], pulse: &Pulse, clock: &
 /// What was typed in each session, in small letters.
 fn prompts(run: &mut Run) -> HashMap<String, String> {
     let mut all: HashMap<String, String> = HashMap::new();
-    for typed in run.recount.typed().unwrap_or_default() {
+    for typed in run.recount.typed_prompts().unwrap_or_default() {
         let (Some(session), Some(text)) = (typed.prompt.session, typed.prompt.display) else {
             continue;
         };

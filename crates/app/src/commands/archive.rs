@@ -179,7 +179,7 @@ impl Meter {
 }
 
 fn verify(run: &mut Run) -> Result<Answer, CliError> {
-    let archive = run.recount.archive(Access::Read)?;
+    let archive = run.recount.open_archive(Access::Read)?;
     let mut meter = Meter::new(run);
     let report = archive.verify(|now| meter.show(now))?;
     drop(meter);
@@ -250,7 +250,7 @@ fn compact(run: &mut Run) -> Result<Answer, CliError> {
 }
 
 fn list(args: &ListArgs, run: &mut Run) -> Result<Answer, CliError> {
-    let stored = run.recount.stored()?;
+    let stored = run.recount.open_stored()?;
     let files = stored.files()?;
     let none = Vec::new();
     let mut gone: Vec<(SessionRow, &[StoredFile])> = stored
@@ -336,7 +336,7 @@ fn expiring(args: &ExpiringArgs, run: &mut Run) -> Result<Answer, CliError> {
     let kept = Kept::read(run)?;
     let until = in_days(run.recount.clock.time(), args.days);
     let mut all = Vec::new();
-    for root in run.recount.roots()? {
+    for root in run.recount.claude_roots()? {
         let walk = layout::walk_projects(&root);
         walk.problems.into_iter().for_each(|problem| run.talk.skip(problem));
         let retention = Retention::of(&root);

@@ -149,7 +149,7 @@ fn items(run: &mut Run, names: &[SessionName]) -> Result<Vec<Item>, CliError> {
     let is_path = |name: &SessionName| matches!(name, SessionName::Path(_));
     let library = match names.iter().all(is_path) {
         true => Library::default(),
-        false => run.recount.sessions()?,
+        false => run.recount.all_sessions()?,
     };
     // What is damaged is copied as it is.
     run.recount.observed.forget_damage();
@@ -158,7 +158,7 @@ fn items(run: &mut Run, names: &[SessionName]) -> Result<Vec<Item>, CliError> {
         let found = match name {
             SessionName::Path(path) => lone(path)?,
             name => {
-                let id = run.recount.identify(name, &library)?;
+                let id = run.recount.identify_session(name, &library)?;
                 known(run, &library, &id)?
             }
         };
@@ -206,10 +206,10 @@ fn known(run: &mut Run, library: &Library, id: &SessionId) -> Result<Vec<Item>, 
             && kind.project_slug().is_some()
             && !matches!(kind, FileKind::Session { .. } | FileKind::SetAside { .. })
     };
-    for root in run.recount.roots()? {
+    for root in run.recount.claude_roots()? {
         let walk = layout::session_files(&root, id);
         walk.problems.into_iter().for_each(|problem| run.talk.skip(problem));
-        let kept = run.recount.kept(&root, &walk.files, in_folder)?;
+        let kept = run.recount.archived_files(&root, &walk.files, in_folder)?;
         found.extend(walk.files.into_iter().chain(kept).filter(|found| in_folder(&found.kind)));
     }
     if !item.found_in.is_empty() {

@@ -44,7 +44,7 @@ pub struct ContextArgs {
 
 /// Shows the context.
 pub fn run(args: &ContextArgs, run: &mut Run) -> Result<Answer, CliError> {
-    let open = run.recount.open(&args.session)?;
+    let open = run.recount.open_session(&args.session)?;
     run.recount.observed.forget_damage();
     let opened = Opened::new(&open.session, &open.sources, false);
     let nodes: Vec<usize> = tree::context(&open.session)

@@ -44,8 +44,8 @@ struct Tree {
 
 /// Looks and prints.
 pub fn run(args: &DoctorArgs, run: &mut Run) -> Result<Answer, CliError> {
-    let homes = run.recount.homes()?;
-    let (library, trees) = run.recount.library(|_, session, _| {
+    let homes = run.recount.list_homes()?;
+    let (library, trees) = run.recount.read_sessions(|_, session, _| {
         let nodes = session.nodes().iter();
         let number =
             |is: fn(&transcript::session::Node) -> bool| nodes.clone().filter(|n| is(n)).count();

@@ -223,7 +223,7 @@ pub fn run(args: &ExportArgs, run: &mut Run) -> Result<Answer, CliError> {
     let is_path = |name: &SessionName| matches!(name, SessionName::Path(_) | SessionName::Stdin);
     let library = match !args.is_list() && args.sessions.iter().all(is_path) {
         true => Library::default(),
-        false => run.recount.sessions()?,
+        false => run.recount.all_sessions()?,
     };
     let jobs = jobs(args, run, &library)?;
     if jobs.is_empty() {
@@ -234,8 +234,8 @@ pub fn run(args: &ExportArgs, run: &mut Run) -> Result<Answer, CliError> {
         Format::Jsonl => HashMap::new(),
         _ if library.sessions.is_empty() => HashMap::new(),
         _ => {
-            let prices = run.recount.prices(None)?;
-            used(&run.recount.counted(&prices)?.ledger)
+            let prices = run.recount.load_prices(None)?;
+            used(&run.recount.count_responses(&prices)?.ledger)
         }
     };
     let options = Options { emails: args.emails, homes: args.home_paths };
@@ -295,7 +295,7 @@ fn jobs<'a>(
                 jobs.push(Job::Lone(run.recount.open_with_agents(name)?.into()));
             }
             name => {
-                let id = run.recount.identify(name, library)?;
+                let id = run.recount.identify_session(name, library)?;
                 let at = place(id.as_str()).filter(|at| seen.insert(*at));
                 jobs.extend(at.map(|at| Job::Known(library, at)));
             }

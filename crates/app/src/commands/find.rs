@@ -88,7 +88,7 @@ pub fn run(args: &FindArgs, run: &mut Run) -> Result<Answer, CliError> {
     args.sync_wait.apply(run);
     run.recount.filled_store()?;
     run.recount.current_store()?;
-    let stored = run.recount.stored()?;
+    let stored = run.recount.open_stored()?;
     let mut found = find(&args.what, &stored)?;
     found.sort_by(|a, b| b.time.cmp(&a.time).then_with(|| a.session.id.cmp(&b.session.id)));
     let all = found.len();

@@ -56,7 +56,7 @@ pub struct HistoryArgs {
 
 /// Prints the prompts, or the ghosts.
 pub fn run(args: &HistoryArgs, run: &mut Run) -> Result<Answer, CliError> {
-    let homes = run.recount.homes()?;
+    let homes = run.recount.list_homes()?;
     let history = read_history(run, &homes);
     let filter = filter(args, run, &history)?;
     if args.ghosts {
@@ -89,7 +89,7 @@ fn read_history(run: &mut Run, homes: &[Home]) -> Vec<Typed> {
 fn read_home(run: &mut Run, home: &Home) -> Vec<Prompt> {
     let mut prompts = Vec::new();
     for found in home.files.iter().filter(|found| found.kind == FileKind::History) {
-        run.recount.prompts(Input::Found(found), &mut prompts);
+        run.recount.read_prompts(Input::Found(found), &mut prompts);
     }
     prompts
 }
@@ -100,7 +100,7 @@ fn filter(args: &HistoryArgs, run: &mut Run, history: &[Typed]) -> Result<Filter
         Some(name) => {
             let ids = history.iter().filter_map(|typed| typed.prompt.session.clone());
             let names = run.recount.session_names(ids.collect::<Vec<_>>())?;
-            Some(names.resolve(Noun::Session, name, &run.recount.here()?)?)
+            Some(names.resolve(Noun::Session, name, &run.recount.current_folder()?)?)
         }
         None => None,
     };

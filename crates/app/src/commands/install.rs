@@ -134,10 +134,10 @@ fn change(
     let parts = choice.parts();
     let (settings_file, servers_file) = match choice.project {
         true => {
-            let here = run.recount.here()?;
+            let here = run.recount.current_folder()?;
             (here.join(".claude/settings.json"), here.join(".mcp.json"))
         }
-        false => run.recount.settings()?,
+        false => run.recount.settings_files()?,
     };
     let backups = Backups::new(run.recount.store()?);
     let mut changes = Vec::new();

@@ -157,7 +157,7 @@ struct EffectArgs {}
 pub fn run(args: &LearnArgs, run: &mut Run) -> Result<Answer, CliError> {
     let path = match &args.backlog {
         Some(path) => path.clone(),
-        None => run.recount.here()?.join("LEARNINGS.md"),
+        None => run.recount.current_folder()?.join("LEARNINGS.md"),
     };
     let mut file = BacklogFile::read(path)?;
     match &args.command {

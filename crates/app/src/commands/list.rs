@@ -94,9 +94,9 @@ impl From<Sort> for ListOrder {
 pub fn run(args: &ListArgs, run: &mut Run) -> Result<Answer, CliError> {
     let overview = run.recount.session_overview()?;
     let filter = ListFilter {
-        project: run.recount.project(args.project.as_deref())?,
+        project: run.recount.project_filter(args.project.as_deref())?,
         branch: args.branch.clone(),
-        period: run.recount.period(args.since.as_ref(), args.until.as_ref()),
+        period: run.recount.period_between(args.since.as_ref(), args.until.as_ref()),
         errors: args.errors,
         all: args.all,
     };

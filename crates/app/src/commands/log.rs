@@ -63,10 +63,10 @@ pub fn run(args: &LogArgs, run: &mut Run) -> Result<Answer, CliError> {
         Some(SessionName::Path(path)) => show(run, &filter, Input::Path(path)),
         Some(SessionName::Stdin) => show(run, &filter, Input::Stdin),
         Some(name) => {
-            let homes = run.recount.homes()?;
+            let homes = run.recount.list_homes()?;
             let ids = logs(&homes).filter_map(|found| found.kind.session().cloned());
             let names = run.recount.session_names(ids.collect::<Vec<_>>())?;
-            let id = names.resolve(Noun::Log, name, &run.recount.here()?)?;
+            let id = names.resolve(Noun::Log, name, &run.recount.current_folder()?)?;
             let log = logs(&homes).find(|found| found.kind.session() == Some(&id));
             let missing = || NameError::Unknown {
                 noun: Noun::Log,
@@ -84,7 +84,7 @@ fn logs(homes: &[Home]) -> impl Iterator<Item = &Found> {
 }
 
 fn list(run: &mut Run) -> Result<Answer, CliError> {
-    let homes = run.recount.homes()?;
+    let homes = run.recount.list_homes()?;
     let mut logs: Vec<&Found> = logs(&homes).collect();
     logs.sort_by_key(|found| std::cmp::Reverse(found.modified));
     let mut table =

@@ -93,8 +93,8 @@ pub fn run(args: &NoteArgs, run: &mut Run) -> Result<Answer, CliError> {
     }
     let session = match &args.place {
         Some(place) => {
-            let library = run.recount.sessions()?;
-            Some((run.recount.identify(&place.session, &library)?, place.entry))
+            let library = run.recount.all_sessions()?;
+            Some((run.recount.identify_session(&place.session, &library)?, place.entry))
         }
         None => None,
     };

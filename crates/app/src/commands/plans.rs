@@ -48,7 +48,7 @@ pub fn run(args: &PlansArgs, run: &mut Run) -> Result<Answer, CliError> {
 }
 
 fn read_plans(run: &mut Run) -> Result<Vec<Plan>, CliError> {
-    let homes = run.recount.homes()?;
+    let homes = run.recount.list_homes()?;
     let is_plan = |found: &&Found| matches!(found.kind, FileKind::Plan { .. });
     let files: Vec<&Found> = homes.iter().flat_map(|home| &home.files).filter(is_plan).collect();
     let progress = run.progress(&files);

@@ -66,7 +66,7 @@ pub fn run(args: &PricesArgs, run: &mut Run) -> Result<Answer, CliError> {
     if let Some(PricesCommand::Update(args)) = &args.command {
         return update(args, run);
     }
-    let prices = run.recount.prices(args.prices.as_deref())?;
+    let prices = run.recount.load_prices(args.prices.as_deref())?;
     if args.check {
         return check(run, &prices);
     }
@@ -146,7 +146,7 @@ fn also(model: &Model, period: &Period) -> String {
 
 /// Models that were used and have no price of their own.
 fn check(run: &mut Run, prices: &Prices) -> Result<Answer, CliError> {
-    let ledger = run.recount.counted(prices)?.ledger;
+    let ledger = run.recount.count_responses(prices)?.ledger;
     let mut found: BTreeMap<(&str, Confidence), u64> = BTreeMap::new();
     for response in &ledger.responses {
         let model = response.model.map_or("", |model| ledger.name(model));
@@ -179,7 +179,7 @@ fn check(run: &mut Run, prices: &Prices) -> Result<Answer, CliError> {
 }
 
 fn update(args: &UpdateArgs, run: &mut Run) -> Result<Answer, CliError> {
-    let mut prices = run.recount.prices(None)?;
+    let mut prices = run.recount.load_prices(None)?;
     let bytes = read::whole(&args.file).map_err(CliError::Read)?;
     let text = String::from_utf8_lossy(&bytes);
     let source = args.file.file_name().map_or_else(String::new, |n| n.to_string_lossy().into());

@@ -46,7 +46,7 @@ pub fn run(args: &RelatedArgs, run: &mut Run) -> Result<Answer, CliError> {
     args.sync_wait.apply(run);
     run.recount.filled_store()?;
     run.recount.current_store()?;
-    let stored = run.recount.stored()?;
+    let stored = run.recount.open_stored()?;
     let session = stored.resolve(&run.recount, &args.session)?;
     let touched = stored.catalog.touched()?;
     let pairs = touched.iter().map(|deed| (deed.session.as_str(), &*deed.what));
@@ -77,7 +77,7 @@ pub fn run(args: &RelatedArgs, run: &mut Run) -> Result<Answer, CliError> {
 
 /// What the index says; nothing if it has not been made yet.
 fn alike(run: &mut Run, session: &SessionId) -> Result<Vec<Alike>, CliError> {
-    match run.recount.finder()? {
+    match run.recount.open_index()? {
         Some(finder) => Ok(finder.alike(session)?),
         None => Ok(Vec::new()),
     }

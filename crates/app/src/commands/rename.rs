@@ -121,9 +121,9 @@ fn stamp(
 
 /// The file of a session that nobody writes to.
 fn transcript(run: &mut Run, name: &SessionName) -> Result<(SessionId, PathBuf), CliError> {
-    let library = run.recount.sessions()?;
-    let id = run.recount.identify(name, &library)?;
-    let pulse = run.recount.pulse()?;
+    let library = run.recount.all_sessions()?;
+    let id = run.recount.identify_session(name, &library)?;
+    let pulse = run.recount.running_sessions()?;
     let item = library.session(id.as_str());
     let file = item.and_then(|item| Some(&library.cards[item.file?].found));
     let file = file.filter(|found| found.kept.is_none());

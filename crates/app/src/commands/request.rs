@@ -71,7 +71,7 @@ impl FromStr for RequestName {
 
 /// Shows the request.
 pub fn run(args: &RequestArgs, run: &mut Run) -> Result<Answer, CliError> {
-    let open = run.recount.open(&args.session.session)?;
+    let open = run.recount.open_session(&args.session.session)?;
     let opened = Opened::new(&open.session, &open.sources, false);
     let log = RequestLog::of_source(&open.sources[0])?;
     let index = match args.entry.or(args.session.entry) {

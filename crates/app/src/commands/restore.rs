@@ -68,7 +68,7 @@ struct Plan {
 
 /// Shows what is kept, or writes it.
 pub fn run(args: &RestoreArgs, run: &mut Run) -> Result<Answer, CliError> {
-    let stored = run.recount.stored()?;
+    let stored = run.recount.open_stored()?;
     let plan = Plan::new(run, &stored, &args.session)?;
     match &args.to {
         Some(folder) => write_to(run, &stored.archive, &plan, folder)?,

@@ -30,7 +30,7 @@ pub struct SegmentsArgs {
 
 /// Prints the segments, or one summary.
 pub fn run(args: &SegmentsArgs, run: &mut Run) -> Result<Answer, CliError> {
-    let open = run.recount.open(&args.session)?;
+    let open = run.recount.open_session(&args.session)?;
     let opened = Opened::new(&open.session, &open.sources, false);
     let mut rows = tree::segments(&open.session);
     if let Some(wanted) = args.summary {

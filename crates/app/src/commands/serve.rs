@@ -45,7 +45,7 @@ pub struct ServeArgs {
 /// Serves until somebody stops it.
 pub fn run(args: &ServeArgs, run: &mut Run) -> Result<Answer, CliError> {
     let real = |root: std::path::PathBuf| root.canonicalize().unwrap_or(root);
-    let roots = run.recount.roots()?.into_iter().map(real).collect();
+    let roots = run.recount.claude_roots()?.into_iter().map(real).collect();
     let store = run.recount.store()?.folder().to_path_buf();
     let redactor = run.redact.then(|| Redactor::new(Rules::built_in(), Options::default()));
     let desk = Arc::new(Desk::new(roots, store, redactor));

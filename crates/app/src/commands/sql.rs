@@ -65,7 +65,7 @@ pub fn run(args: &SqlArgs, run: &mut Run) -> Result<Answer, CliError> {
         Some(sql) => sql.to_owned(),
     };
     run.json_has_types = false;
-    let mut tables = run.recount.tables()?;
+    let mut tables = run.recount.open_tables()?;
     let timeout = (args.timeout > 0).then(|| Duration::from_secs(args.timeout));
     let form = match (run.json, args.csv) {
         (true, _) => Form::Json,

@@ -102,7 +102,8 @@ impl Counted {
             inputs.push((input, 0));
         }
         let inputs: Vec<Input> = inputs.into_iter().map(|(input, _)| input).collect();
-        let prices = run.recount.prices(None).ok().unwrap_or_else(|| Prices::built_in().clone());
+        let prices =
+            run.recount.load_prices(None).ok().unwrap_or_else(|| Prices::built_in().clone());
         Some(Self { ledger: Ledger::new(inputs, &prices), has_store })
     }
 

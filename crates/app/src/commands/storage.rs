@@ -83,7 +83,7 @@ pub fn run(args: &StorageArgs, run: &mut Run) -> Result<Answer, CliError> {
 /// What the transcripts take, and the files beside them.
 pub fn measured(run: &mut Run, filter: &ListFilter) -> Result<(Report, Side), CliError> {
     let (files, others) = files(run)?;
-    let (library, taken) = run.recount.join(files, |_, _, source| Some(measure(source)))?;
+    let (library, taken) = run.recount.join_files(files, |_, _, source| Some(measure(source)))?;
     // What is damaged is counted, too.
     run.recount.observed.forget_damage();
     let taken: Vec<Option<Storage>> =
@@ -97,7 +97,7 @@ pub fn measured(run: &mut Run, filter: &ListFilter) -> Result<(Report, Side), Cl
 /// The transcripts on disk, and all other files.
 fn files(run: &mut Run) -> Result<(Vec<Found>, Vec<Found>), CliError> {
     let mut files = Vec::new();
-    for root in run.recount.roots()? {
+    for root in run.recount.claude_roots()? {
         let walk = layout::walk(&root);
         walk.problems.into_iter().for_each(|problem| run.talk.skip(problem));
         files.extend(walk.files);

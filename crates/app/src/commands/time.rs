@@ -33,7 +33,7 @@ pub struct TimeArgs {
 
 /// Prints the turns and the slowest calls.
 pub fn run(args: &TimeArgs, run: &mut Run) -> Result<Answer, CliError> {
-    let open = run.recount.open(&args.session)?;
+    let open = run.recount.open_session(&args.session)?;
     let timing = timing::timing(&open.session, &open.sources, args.slowest);
     if run.json {
         let name = open.name();

@@ -38,12 +38,12 @@ pub struct TodosArgs {
 
 /// Prints the lists.
 pub fn run(args: &TodosArgs, run: &mut Run) -> Result<Answer, CliError> {
-    let homes = run.recount.homes()?;
+    let homes = run.recount.list_homes()?;
     let session = match &args.session {
         Some(name) => {
             let ids = list_files(&homes).filter_map(|found| found.kind.session().cloned());
             let names = run.recount.session_names(ids.collect::<Vec<_>>())?;
-            Some(names.resolve(Noun::Todos, name, &run.recount.here()?)?)
+            Some(names.resolve(Noun::Todos, name, &run.recount.current_folder()?)?)
         }
         None => None,
     };

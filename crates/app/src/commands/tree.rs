@@ -37,7 +37,7 @@ pub struct TreeArgs {
 
 /// Prints the tree.
 pub fn run(args: &TreeArgs, run: &mut Run) -> Result<Answer, CliError> {
-    let open = run.recount.open(&args.session)?;
+    let open = run.recount.open_session(&args.session)?;
     let opened = Opened::new(&open.session, &open.sources, false);
     let lines = tree::tree(&open.session, open.item());
     if run.json {

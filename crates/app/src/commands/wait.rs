@@ -44,7 +44,7 @@ pub struct WaitArgs {
 /// Waits.
 pub fn run(args: &WaitArgs, run: &mut Run) -> Result<Answer, CliError> {
     let begun = Instant::now();
-    let live = Live::new(run.recount.roots()?);
+    let live = Live::new(run.recount.claude_roots()?);
     let time_left =
         || args.timeout.map(|most| Duration::from_secs(most).saturating_sub(begun.elapsed()));
     // `latest` is the one that was the latest when the wait began.
@@ -64,7 +64,7 @@ pub fn run(args: &WaitArgs, run: &mut Run) -> Result<Answer, CliError> {
     loop {
         run.recount.clock.now = crate::clock::now();
         // Read the registry first, so that its state is never newer than the transcript.
-        let pulse = run.recount.pulse()?;
+        let pulse = run.recount.running_sessions()?;
         let client = pulse.running.iter().find(|one| one.session.as_ref() == Some(&id));
         let steady = seen.steady(client, run.recount.clock.time());
         found.open()?.read_into(&mut builder)?;
@@ -98,8 +98,8 @@ enum Target {
 }
 
 fn find(run: &mut Run, name: &SessionName) -> Result<Target, CliError> {
-    let library = run.recount.sessions()?;
-    let id = match run.recount.identify(name, &library) {
+    let library = run.recount.all_sessions()?;
+    let id = match run.recount.identify_session(name, &library) {
         Ok(id) => id,
         Err(error) => {
             let starting = match name {
@@ -118,7 +118,7 @@ fn find(run: &mut Run, name: &SessionName) -> Result<Target, CliError> {
 
 /// The session with this id, or the only one with this beginning, that a client runs now.
 fn starting(run: &mut Run, text: &str) -> Result<Option<SessionId>, CliError> {
-    let running = run.recount.pulse()?.running;
+    let running = run.recount.running_sessions()?.running;
     let ids = running.into_iter().filter_map(|client| client.session);
     let mut ids = ids.filter(|id| id.as_str().starts_with(text));
     Ok(ids.next().filter(|_| ids.next().is_none()))

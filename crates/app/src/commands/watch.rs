@@ -57,7 +57,7 @@ pub struct SessionEvent {
 
 /// Watches until somebody stops it.
 pub fn run(args: &WatchArgs, run: &mut Run) -> Result<Answer, CliError> {
-    let roots = run.recount.roots()?;
+    let roots = run.recount.claude_roots()?;
     let roots: Vec<PathBuf> = roots.into_iter().map(|r| r.canonicalize().unwrap_or(r)).collect();
     let live = Live::new(roots.clone());
     let mut follower = Follower::new(run, roots.clone());

@@ -81,7 +81,7 @@ fn left(moment: &Moment<'_>, run: &mut Run) -> Option<Vec<String>> {
     if age > DAYS * DAY {
         return None;
     }
-    let todos = todos(&run.recount.roots().ok()?, &last.id);
+    let todos = todos(&run.recount.claude_roots().ok()?, &last.id);
     if todos.is_empty() {
         return None;
     }
@@ -96,7 +96,8 @@ fn left(moment: &Moment<'_>, run: &mut Run) -> Option<Vec<String>> {
 /// What was being done before a compaction.
 fn compacted(moment: &Moment<'_>, run: &mut Run) -> Option<Vec<String>> {
     let past = Past::read(moment)?;
-    let todos = todos(&run.recount.roots().unwrap_or_default(), &SessionId::new(moment.session));
+    let todos =
+        todos(&run.recount.claude_roots().unwrap_or_default(), &SessionId::new(moment.session));
     let at = place(moment.session, None, None);
     let mut lines: Vec<String> = todos.iter().map(|todo| said(&at, "still to do", todo)).collect();
     let cut = |text: &str| safe::fit(&safe::line(&moment.clean(text)), LONG).into_owned();

@@ -78,8 +78,8 @@ fn scope(
     until: Option<&str>,
 ) -> Result<(Option<ProjectFilter>, Period), Refusal> {
     let (since, until) = (since.map(time).transpose()?, until.map(time).transpose()?);
-    let period = run.recount.period(since.as_ref(), until.as_ref());
-    Ok((run.recount.project(project)?, period))
+    let period = run.recount.period_between(since.as_ref(), until.as_ref());
+    Ok((run.recount.project_filter(project)?, period))
 }
 
 /// Where something was said.
@@ -316,7 +316,7 @@ pub fn timeline(asked: &Sessions, run: &mut Run) -> Result<Page, Refusal> {
     let mut query = Query { only, ..Query::default() };
     run.recount.exclude_asking(&mut query);
     let options = Options { limit: from + STEP + 1, ..Options::default() };
-    let (hits, mut commits, sessions) = run.recount.ask(|finder| {
+    let (hits, mut commits, sessions) = run.recount.ask_index(|finder| {
         let hits = finder.search(&query, options, SNIPPET)?.hits;
         Ok((hits, finder.catalog().commits("")?, finder.catalog().sessions()?))
     })?;

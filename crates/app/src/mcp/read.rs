@@ -54,7 +54,7 @@ pub fn read(asked: &Read, run: &mut Run) -> Result<Page, Refusal> {
         Some(turns) => Stretch::Turns(*turns.start(), *turns.end()),
         None => Stretch::Way,
     };
-    let open = run.recount.open(&SessionName::Id(name.session.clone()))?;
+    let open = run.recount.open_session(&SessionName::Id(name.session.clone()))?;
     let id = open.name();
     let subject = match &name.agent {
         None => (open.session, open.sources),

@@ -261,8 +261,8 @@ impl Desk {
     /// Everything that was used.
     pub fn ledger(&self) -> Result<Arc<Ledger>, CliError> {
         self.fresh(&self.ledger, |run| {
-            let prices: Prices = run.recount.prices(None)?;
-            Ok(run.recount.counted(&prices)?.ledger)
+            let prices: Prices = run.recount.load_prices(None)?;
+            Ok(run.recount.count_responses(&prices)?.ledger)
         })
     }
 

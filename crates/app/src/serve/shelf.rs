@@ -36,7 +36,7 @@ impl Shelf {
         live: &mut LiveHistory,
         (changed, reader): (&ChangedPaths, &FollowingReader),
     ) -> Result<Option<Self>, CliError> {
-        let pulse = run.recount.pulse()?;
+        let pulse = run.recount.running_sessions()?;
         let (_, problems) = live.refresh(changed, reader);
         problems.into_iter().for_each(|problem| run.talk.skip(problem));
         let followed = live.snapshot();

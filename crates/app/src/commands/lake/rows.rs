@@ -116,13 +116,14 @@ fn print(
     walk.problems.into_iter().for_each(|problem| run.talk.skip(problem));
     let is_given = |found: &Found| !found.kind.is_transcript() || given.contains(&found.rel);
     let files: Vec<Found> = walk.files.into_iter().filter(is_given).collect();
-    let prices = run.recount.prices(None)?;
+    let prices = run.recount.load_prices(None)?;
     let transcripts = files.iter().filter(|found| found.kind.is_transcript()).cloned().collect();
-    let (counted, inputs) = run.recount.claimed(transcripts);
+    let (counted, inputs) = run.recount.read_claims(transcripts);
     let ledger = Ledger::new(inputs, &prices);
     let is_read = |found: &Found| !matches!(found.kind, FileKind::SetAside { .. });
-    let (library, _) =
-        run.recount.join(files.into_iter().filter(is_read).collect(), |_, _, _| None::<()>)?;
+    let (library, _) = run
+        .recount
+        .join_files(files.into_iter().filter(is_read).collect(), |_, _, _| None::<()>)?;
     let cards = library.cards.iter().zip(0..).map(|(card, at)| (&*card.found.path, at));
     let cards: HashMap<&Path, usize> = cards.collect();
     let card = |file: u32| cards.get(&*counted[file as usize].path).copied();

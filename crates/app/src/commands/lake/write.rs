@@ -47,7 +47,7 @@ pub struct WriteArgs {
 /// Writes what is new.
 pub fn run(args: &WriteArgs, run: &mut Run) -> Result<Answer, CliError> {
     bring_all(run)?;
-    let tables = run.recount.tables()?;
+    let tables = run.recount.open_tables()?;
     let state = tables.state().map_err(StoreError::from)?;
     let intent = if args.dry_run { Intent::Read } else { Intent::Write };
     let place = open(&args.url, intent)?;

@@ -49,7 +49,7 @@ struct Seen {
 /// Scans, and adds what is new to the backlog.
 pub fn run(args: &ScanArgs, file: &mut BacklogFile, run: &mut Run) -> Result<Answer, CliError> {
     let (project, period) = (args.scope.project(run)?, args.scope.period(run));
-    let (library, taken) = run.recount.library(take)?;
+    let (library, taken) = run.recount.read_sessions(take)?;
     if let Some(command) = args.with.as_ref().filter(|_| args.segments) {
         let wanted = |path: Option<&str>| is_of(project.as_ref(), path);
         mine::segments(command, args.limit, &library, &wanted, file, run)?;
@@ -59,7 +59,7 @@ pub fn run(args: &ScanArgs, file: &mut BacklogFile, run: &mut Run) -> Result<Ans
         all.extend(learn::from_corrections(&seen.said));
         all.extend(learn::from_commands(&seen.tried));
         all.sort_by(|a, b| b.confidence.total_cmp(&a.confidence).then_with(|| a.key.cmp(&b.key)));
-        let personal = run.recount.settings()?.0.with_file_name("CLAUDE.md");
+        let personal = run.recount.settings_files()?.0.with_file_name("CLAUDE.md");
         let new = add(&all, &personal, file, run)?;
         run.talk.note(format!("{}, {new} of them new", counted(all.len(), "candidate")));
         file.write()?;

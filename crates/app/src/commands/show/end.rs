@@ -69,7 +69,7 @@ fn find(run: &mut Run, name: &SessionName) -> Result<Option<PathBuf>, CliError> 
     match name {
         SessionName::Path(path) => Ok(path.is_file().then(|| path.clone())),
         SessionName::Id(text) => {
-            let files = run.recount.transcripts()?;
+            let files = run.recount.list_transcripts()?;
             let named = files.iter().filter(|found| found.size > 0);
             let named: Vec<(&str, &Found)> =
                 named.filter_map(|found| Some((found.stem()?, found))).collect();

@@ -28,8 +28,8 @@ pub struct BlocksArgs {
 /// Prints the blocks.
 pub fn run(args: &BlocksArgs, run: &mut Run) -> Result<Answer, CliError> {
     let filter = args.which.filter(run)?;
-    let prices = run.recount.prices(args.which.basis.prices.as_deref())?;
-    let counted = run.recount.counted(&prices)?;
+    let prices = run.recount.load_prices(args.which.basis.prices.as_deref())?;
+    let counted = run.recount.count_responses(&prices)?;
     let now = run.recount.clock.time();
     let blocks = block::blocks(&counted.ledger, &filter, now);
     if run.json {

@@ -45,8 +45,8 @@ pub struct ExplainArgs {
 pub fn run(args: &ExplainArgs, run: &mut Run) -> Result<Answer, CliError> {
     let filter = args.which.filter(run)?;
     let calendar = args.which.calendar(run);
-    let prices = run.recount.prices(args.which.basis.prices.as_deref())?;
-    let counted = run.recount.counted(&prices)?;
+    let prices = run.recount.load_prices(args.which.basis.prices.as_deref())?;
+    let counted = run.recount.count_responses(&prices)?;
     let is_number = |text: &str| text.bytes().all(|b| b.is_ascii_digit() || b == b'-');
     match args.what.len() {
         7 if is_number(&args.what) => parts(
@@ -128,7 +128,7 @@ fn session(
     args: &ExplainArgs,
 ) -> Result<Answer, CliError> {
     let name: SessionName = args.what.parse().expect("every text is a name");
-    let open = run.recount.open(&name)?;
+    let open = run.recount.open_session(&name)?;
     let id = open.name();
     let ledger = &counted.ledger;
     let own: Vec<&Response> =

@@ -56,11 +56,14 @@ pub struct ReconcileArgs {
 /// Prints the claims.
 pub fn run(args: &ReconcileArgs, run: &mut Run) -> Result<Answer, CliError> {
     args.basis.set_zone(run)?;
-    let prices = run.recount.prices(args.basis.prices.as_deref())?;
-    let counted = run.recount.counted(&prices)?;
-    let (library, told) = run.recount.told(&counted, Told::of)?;
-    let asked: Option<SessionId> =
-        args.session.as_ref().map(|name| run.recount.identify(name, &library)).transpose()?;
+    let prices = run.recount.load_prices(args.basis.prices.as_deref())?;
+    let counted = run.recount.count_responses(&prices)?;
+    let (library, told) = run.recount.take_by_file(&counted, Told::of)?;
+    let asked: Option<SessionId> = args
+        .session
+        .as_ref()
+        .map(|name| run.recount.identify_session(name, &library))
+        .transpose()?;
     let mut files: Vec<(u32, Told)> = told
         .into_iter()
         .map(|mut told| {
@@ -109,7 +112,7 @@ fn add_side_questions(
 ) -> Result<(), CliError> {
     let is_side_question = |text: &str| text == "/btw" || text.starts_with("/btw ");
     let mut asked: HashMap<String, usize> = HashMap::new();
-    for Typed { prompt, .. } in run.recount.typed()? {
+    for Typed { prompt, .. } in run.recount.typed_prompts()? {
         let session =
             prompt.session.filter(|_| prompt.display.as_deref().is_some_and(is_side_question));
         if let Some(session) = session {
@@ -140,7 +143,7 @@ fn agents(library: &Library) -> HashMap<Key, String> {
 /// What the statistics of each Claude folder claim.
 fn home_stats(run: &mut Run, counted: &Counted) -> Result<Vec<HomeStats>, CliError> {
     let mut all = Vec::new();
-    for home in run.recount.homes()? {
+    for home in run.recount.list_homes()? {
         let found = home.files.iter().filter(|found| found.kind == FileKind::StatsCache);
         for found in found {
             let Some(bytes) = run.recount.or_skip(read::whole_of(found)) else { continue };

@@ -53,9 +53,9 @@ pub struct WasteArgs {
 /// Prints the losses.
 pub fn run(args: &WasteArgs, run: &mut Run) -> Result<Answer, CliError> {
     let filter = Filter { model: args.model.clone(), ..args.which.filter(run)? };
-    let prices = run.recount.prices(args.which.basis.prices.as_deref())?;
-    let counted = run.recount.counted(&prices)?;
-    let (library, told) = run.recount.told(&counted, Trace::of)?;
+    let prices = run.recount.load_prices(args.which.basis.prices.as_deref())?;
+    let counted = run.recount.count_responses(&prices)?;
+    let (library, told) = run.recount.take_by_file(&counted, Trace::of)?;
     let left_agents = left_agents(&library, &told, &counted.ledger);
     let traces: HashMap<u32, Trace> = told
         .into_iter()

@@ -36,11 +36,11 @@ pub struct WhatIfArgs {
 /// Prints both sums, by model.
 pub fn run(args: &WhatIfArgs, run: &mut Run) -> Result<Answer, CliError> {
     let filter = args.which.filter(run)?;
-    let prices = run.recount.prices(args.which.basis.prices.as_deref())?;
+    let prices = run.recount.load_prices(args.which.basis.prices.as_deref())?;
     if let Some(model) = args.model.as_deref().filter(|model| prices.find(model).is_none()) {
         return Err(CliError::NoPrice(model.into()));
     }
-    let mut ledger = run.recount.counted(&prices)?.ledger;
+    let mut ledger = run.recount.count_responses(&prices)?.ledger;
     let before = usage::total(&ledger, &filter);
     let day = args.as_of.as_ref().map(|day| day.start(&run.recount.clock));
     ledger.reprice(&prices, args.model.as_deref(), day);

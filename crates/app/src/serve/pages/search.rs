@@ -50,7 +50,7 @@ fn find(desk: &Desk, text: &str, offset: usize) -> Result<Result<SearchAnswer, S
     let mut recount = desk.run().recount;
     // The server brings the store up to date whenever something changes.
     recount.updates_store = false;
-    if recount.finder()?.is_none() {
+    if recount.open_index()?.is_none() {
         return Ok(Err("Nothing can be searched yet: the store is being made".into()));
     }
     let query = SearchQuery { text: text.into(), regex: None, by: By::Both, limit: SHOWN, offset };
