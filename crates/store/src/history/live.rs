@@ -294,7 +294,7 @@ impl LiveHistory {
             if seen_below.is_some_and(|folder| path.starts_with(folder)) {
                 continue;
             }
-            if self.prompts.iter().any(|log| log.path() == path) {
+            if self.roots.is_prompt_log(path) {
                 sighting.has_new_prompts = true;
                 continue;
             }
