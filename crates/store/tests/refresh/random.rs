@@ -105,7 +105,7 @@ impl ChangingHome {
                 let lines = self.some_lines();
                 self.append(&path, &lines);
             }
-            2 | 3 | 4 => {
+            2..=4 => {
                 let session = match self.random.chance(70) {
                     true => path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
                     false => self.some_session(),

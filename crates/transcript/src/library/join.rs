@@ -65,7 +65,7 @@ impl<F: FnMut(usize, &Card, &HashSet<u64>) -> Result<Session, Problem>> ReadAgai
         cards: &[Arc<Card>],
         session: &Scattered<'_>,
     ) -> Result<(Facts, Title), Problem> {
-        gather_with(cards, session, |found| scan::read_builder(found))
+        gather_with(cards, session, scan::read_builder)
     }
 }
 
