@@ -31,7 +31,7 @@ pub struct Shelf {
 
 impl Shelf {
     /// The sessions as they are after a change; `None` if they are as they were.
-    pub fn refresh(
+    pub fn refresh_from(
         run: &mut Run,
         before: &Self,
         live: &mut LiveHistory,
@@ -40,7 +40,7 @@ impl Shelf {
         let pulse = pulse(run)?;
         let (_, problems) = live.refresh(changed, reader);
         problems.into_iter().for_each(|problem| run.talk.skip(problem));
-        let followed = live.snapshot();
+        let followed = live.current_snapshot();
         let is_same = Arc::ptr_eq(&followed, &before.followed);
         if is_same && before.number > 0 && running(&pulse) == running(&before.pulse) {
             return Ok(None);
@@ -49,7 +49,7 @@ impl Shelf {
             true => before.ghosts.clone(),
             false => followed.prompts_only.iter().filter_map(list_item).collect(),
         };
-        let (library, number) = (followed.library.share(), before.number + 1);
+        let (library, number) = (followed.library.share_parts(), before.number + 1);
         Ok(Some(Self { library, ghosts, pulse, number, followed }))
     }
 
@@ -112,7 +112,7 @@ mod tests {
         let (log, file) = (home.join("history.jsonl"), home.join("projects/-w/b.jsonl"));
         append(&log, &typed("a", 20));
         let desk = Desk::new(vec![home], folder.path().join("store"), None);
-        assert!(desk.look(&ChangedPaths::All).expect("readable"));
+        assert!(desk.look_at(&ChangedPaths::All).expect("readable"));
         let entry = "{\"parentUuid\":null,\"uuid\":\"u\",\"sessionId\":\"b\",\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":\"x\"}}";
         let steps: [(&Path, String); 5] = [
             (&log, typed("b", 30)),
@@ -123,7 +123,7 @@ mod tests {
         ];
         for (path, line) in steps {
             append(path, &line);
-            desk.look(&ChangedPaths::Only([path.to_path_buf()].into())).expect("readable");
+            desk.look_at(&ChangedPaths::Only([path.to_path_buf()].into())).expect("readable");
             let [followed, anew] = said_twice(&desk);
             assert_eq!(followed, anew);
         }

@@ -91,7 +91,7 @@ pub(super) struct PromptLog {
 }
 
 impl PromptLog {
-    pub(super) fn new(root: &Path) -> Self {
+    pub(super) fn of_root(root: &Path) -> Self {
         Self { path: root.join(PROMPT_LOG), ..Self::default() }
     }
 

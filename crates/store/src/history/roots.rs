@@ -28,7 +28,7 @@ pub(super) struct LiveRoots {
 
 impl LiveRoots {
     /// These folders, each by its real path and as it was given.
-    pub(super) fn new(roots: Vec<(PathBuf, &Path)>) -> Self {
+    pub(super) fn of_folders(roots: Vec<(PathBuf, &Path)>) -> Self {
         let root = |(real, given): (PathBuf, &Path)| LiveRoot {
             given: given.to_path_buf(),
             real,
@@ -42,7 +42,7 @@ impl LiveRoots {
     }
 
     /// The Claude folder that a path is in, and the path below it, if transcripts may be there.
-    pub(super) fn locate(&self, path: &Path) -> Option<RootedPath> {
+    pub(super) fn locate_path(&self, path: &Path) -> Option<RootedPath> {
         let mut roots = self.all.iter().enumerate();
         roots.find_map(|(number, root)| Some((number as u32, root.locate(path)?)))
     }
