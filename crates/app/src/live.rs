@@ -78,7 +78,7 @@ impl Live {
         let begun = Instant::now();
         while begun.elapsed() < 3 * TOGETHER {
             match self.hear.recv_timeout(TOGETHER) {
-                Ok(more) => changed.extend(more),
+                Ok(more) => changed.add_later(more),
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break,
             }
         }

@@ -163,7 +163,7 @@ impl Library {
     ) -> (Self, Vec<Option<T>>) {
         let Scan { cards, extras, mut problems } = scan;
         let cards = cards.into_iter().map(Arc::new).collect();
-        let joined = Joining::join(cards, &mut FilesReadAgain(reread));
+        let joined = Joining::join_cards(cards, &mut FilesReadAgain(reread));
         problems.extend(joined.problems);
         let library = Self {
             cards: joined.cards.into_iter().collect(),
@@ -175,7 +175,7 @@ impl Library {
     }
 
     /// The same sessions once more, without the problems: all parts are shared.
-    pub fn share(&self) -> Self {
+    pub fn share_parts(&self) -> Self {
         Self {
             cards: self.cards.clone(),
             sessions: self.sessions.clone(),
@@ -187,7 +187,7 @@ impl Library {
     /// The session with this id.
     pub fn session(&self, id: &str) -> Option<&SessionItem> {
         let at = self.sessions.binary_search_by(|session| session.id.as_str().cmp(id)).ok()?;
-        self.sessions.get(at)
+        self.sessions.item_at(at)
     }
 
     /// Whether the entry `key` of file `card` is a copy that another file owns.

@@ -12,7 +12,7 @@ pub struct WorkQueue<'a, I> {
 
 impl<'a, I> WorkQueue<'a, I> {
     /// Hands out these items in their order.
-    pub fn new(items: &'a [I]) -> Self {
+    pub fn of_items(items: &'a [I]) -> Self {
         Self { items, next: AtomicUsize::new(0) }
     }
 
@@ -23,7 +23,7 @@ impl<'a, I> WorkQueue<'a, I> {
     }
 
     /// Hands out nothing more.
-    pub fn stop(&self) {
+    pub fn stop_handing_out(&self) {
         self.next.store(self.items.len(), Ordering::Relaxed);
     }
 }
@@ -38,7 +38,7 @@ pub fn map_largest_first<I: Sync, O: Send>(
     let mut order: Vec<usize> = (0..items.len()).collect();
     order.sort_by_key(|&at| std::cmp::Reverse(size(&items[at])));
     // Rayon's own iterators begin in the middle, too.
-    let (queue, done) = (WorkQueue::new(&order), Mutex::new(Vec::with_capacity(items.len())));
+    let (queue, done) = (WorkQueue::of_items(&order), Mutex::new(Vec::with_capacity(items.len())));
     rayon::scope(|scope| {
         for _ in 0..rayon::current_num_threads().min(items.len()) {
             scope.spawn(|_| {
@@ -64,7 +64,7 @@ pub fn work_and_listen<I: Sync, M: Send, T>(
     worker: impl Fn(&WorkQueue<'_, I>, &SyncSender<M>) + Sync,
     listen: impl FnOnce(Receiver<M>) -> T,
 ) -> T {
-    let (queue, worker) = (WorkQueue::new(items), &worker);
+    let (queue, worker) = (WorkQueue::of_items(items), &worker);
     std::thread::scope(|scope| {
         let (say, hear) = mpsc::sync_channel(waiting);
         for _ in 0..rayon::current_num_threads().min(items.len()) {

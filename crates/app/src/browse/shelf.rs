@@ -36,7 +36,7 @@ pub fn tell(desk: &Desk, say: &Sender<Msg>) {
     let live = Live::new(desk.roots().to_vec());
     let mut changed = ChangedPaths::All;
     loop {
-        let news = match desk.look(&changed) {
+        let news = match desk.look_at(&changed) {
             Ok(true) => {
                 let rows = rows(desk, &desk.run().recount.clock);
                 vec![Msg::Rows(rows, true), Msg::Changed, Msg::Prompts(prompts(&mut run))]

@@ -130,7 +130,7 @@ fn browser(columns: u16, rows: u16) -> Browser {
 
 fn started(home: TempDir, columns: u16, rows: u16, options: Options) -> Browser {
     let desk = Arc::new(Desk::new(vec![home.path().into()], home.path().join("store"), None));
-    desk.look(&ChangedPaths::All).expect("readable");
+    desk.look_at(&ChangedPaths::All).expect("readable");
     let (back, requests) = mpsc::channel();
     let reading = Reading::new(desk.clone(), clock(), false, back);
     let state = State::new(options, (columns, rows));
@@ -445,7 +445,7 @@ fn what_is_written_meanwhile_appears() {
     let mut browser = browser(70, 20);
     browser.keys("login<enter>.");
     login().prompt("and more").answer("added").write(browser.home.path(), "-w-shop");
-    browser.desk.look(&ChangedPaths::All).expect("readable");
+    browser.desk.look_at(&ChangedPaths::All).expect("readable");
     browser.tell(Msg::Changed);
     assert!(browser.screen().contains("added"), "{}", browser.screen());
     browser.keys(".k[");
@@ -454,7 +454,7 @@ fn what_is_written_meanwhile_appears() {
         .answer("added")
         .answer("once more")
         .write(browser.home.path(), "-w-shop");
-    browser.desk.look(&ChangedPaths::All).expect("readable");
+    browser.desk.look_at(&ChangedPaths::All).expect("readable");
     browser.tell(Msg::Changed);
     assert!(browser.screen().contains("1 new below"), "{}", browser.screen());
 }

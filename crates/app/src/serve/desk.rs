@@ -100,7 +100,7 @@ impl Desk {
         let now = report::format::Clock { now: crate::clock::now() }.time();
         let history = History::new(roots.clone(), Store::new(store.clone()), now);
         Self {
-            live: Mutex::new(LiveHistory::new(history)),
+            live: Mutex::new(LiveHistory::follow_history(history)),
             roots,
             store,
             shelf: RwLock::default(),
@@ -189,7 +189,7 @@ impl Desk {
     }
 
     /// Looks at the files that changed; whether that makes a difference.
-    pub fn look(&self, changed: &ChangedPaths) -> Result<bool, CliError> {
+    pub fn look_at(&self, changed: &ChangedPaths) -> Result<bool, CliError> {
         let is_other = self.look_again(changed);
         *self.is_read.0.lock().expect("nobody panics while holding it") = true;
         self.is_read.1.notify_all();
@@ -208,7 +208,7 @@ impl Desk {
     fn look_again(&self, changed: &ChangedPaths) -> Result<bool, CliError> {
         let mut live = self.live.lock().expect("nobody panics while holding it");
         let (before, look) = (self.shelf(), (changed, &self.reader));
-        let Some(now) = Shelf::refresh(&mut self.run(), &before, &mut live, look)? else {
+        let Some(now) = Shelf::refresh_from(&mut self.run(), &before, &mut live, look)? else {
             return Ok(false);
         };
         *self.shelf.write().expect("nobody panics while writing it") = Arc::new(now);

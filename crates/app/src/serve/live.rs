@@ -48,8 +48,8 @@ pub fn begin(desk: &Arc<Desk>) {
     std::thread::spawn(move || {
         while let Ok(mut changed) = hear.recv() {
             // What changed meanwhile is read with the rest.
-            hear.try_iter().for_each(|more| changed.extend(more));
-            look(&read, || read.look(&changed));
+            hear.try_iter().for_each(|more| changed.add_later(more));
+            look(&read, || read.look_at(&changed));
             if say_read.send(()).is_err() {
                 return;
             }

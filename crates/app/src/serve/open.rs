@@ -129,7 +129,7 @@ fn alone(
     reader: &FollowingReader,
 ) -> Result<(Session, Vec<Found>), Problem> {
     let found = &library.cards[file].found;
-    let builder = reader.read(found)?;
+    let builder = reader.read_file(found)?;
     let copies = library.copies_of(file);
     let session = builder.finish(&Options { stem: found.stem(), copies });
     Ok((session, vec![found.clone()]))

@@ -125,7 +125,7 @@ impl Finder {
         };
         let worker = |queue: &WorkQueue<'_, &[FileRow]>, failed: &SyncSender<SyncError>| {
             if let Err(error) = work(queue) {
-                queue.stop();
+                queue.stop_handing_out();
                 // Another one failed first.
                 let _ = failed.send(error);
             }

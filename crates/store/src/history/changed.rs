@@ -23,7 +23,7 @@ impl Default for ChangedPaths {
 
 impl ChangedPaths {
     /// Adds what changed later.
-    pub fn extend(&mut self, later: Self) {
+    pub fn add_later(&mut self, later: Self) {
         match (&mut *self, later) {
             (Self::Only(paths), Self::Only(more)) => {
                 paths.extend(more);

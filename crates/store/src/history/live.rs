@@ -20,7 +20,7 @@ use transcript::session::{Builder, Options};
 use transcript::time::Time;
 
 use super::changed::{ChangedPaths, RefreshWork};
-use super::prompts::{PromptLog, list_unknown};
+use super::prompts::{PromptLog, PromptNews, list_unknown};
 use super::roots::{LiveRoots, RootedPath, is_named_like_transcript};
 use super::{FollowingReader, History, Known, PromptedSession, TranscriptList};
 use crate::archive::{Access, FileRow};
@@ -63,8 +63,8 @@ pub struct LiveHistory {
 
 impl LiveHistory {
     /// Follows a history. Nothing is read before the first refresh.
-    pub fn new(history: History) -> Self {
-        let prompts = history.roots.iter().map(|root| PromptLog::new(root)).collect();
+    pub fn follow_history(history: History) -> Self {
+        let prompts = history.roots.iter().map(|root| PromptLog::of_root(root)).collect();
         Self {
             history,
             roots: LiveRoots::default(),
@@ -78,7 +78,7 @@ impl LiveHistory {
     }
 
     /// The sessions as the last refresh left them.
-    pub fn snapshot(&self) -> Arc<LiveSnapshot> {
+    pub fn current_snapshot(&self) -> Arc<LiveSnapshot> {
         self.snapshot.clone()
     }
 
@@ -123,7 +123,11 @@ impl LiveHistory {
         if let Some(applied) = self.apply(sighting, reader, &mut problems) {
             joined = applied;
         }
-        let prompts = self.refresh_prompts(has_new_prompts, &joined, &mut work, &mut problems);
+        let news = match has_new_prompts {
+            true => self.read_prompts(&mut work, &mut problems),
+            false => Vec::new(),
+        };
+        let prompts = self.list_prompts_only(&news, &joined);
         let (files, bytes) = reader.take_counts();
         work.files_read += files;
         work.bytes_read += bytes;
@@ -143,7 +147,7 @@ impl LiveHistory {
             library: self
                 .live
                 .as_ref()
-                .map_or_else(Library::default, |live| live.library().share()),
+                .map_or_else(Library::default, |live| live.current_library().share_parts()),
             prompts_only: prompts.map_or_else(|| before.prompts_only.clone(), Arc::from),
             number: before.number + 1,
         });
@@ -160,7 +164,7 @@ impl LiveHistory {
         work: &mut RefreshWork,
         problems: &mut Vec<Problem>,
     ) -> AllFiles {
-        self.roots = LiveRoots::new(self.history.real_roots());
+        self.roots = LiveRoots::of_folders(self.history.real_roots());
         let mut all = AllFiles::default();
         for (number, root) in self.roots.as_slice().iter().enumerate() {
             let mut list = TranscriptList::default();
@@ -216,7 +220,7 @@ impl LiveHistory {
             found.open()?.read_into(&mut builder)?;
             Ok(builder)
         };
-        let (live, joined) = LiveLibrary::new(cards, &mut read);
+        let (live, joined) = LiveLibrary::join_files(cards, &mut read);
         self.live = Some(live);
         joined
     }
@@ -266,7 +270,7 @@ impl LiveHistory {
     }
 
     fn known_below(&self, root: u32, rel: &Path) -> Vec<PathBuf> {
-        self.live.as_ref().map_or_else(Vec::new, |live| live.below(root, rel))
+        self.live.as_ref().map_or_else(Vec::new, |live| live.files_below(root, rel))
     }
 
     /// Notes a file that is there.
@@ -279,7 +283,7 @@ impl LiveHistory {
             }
             Sorted::Transcript => {}
         }
-        let known = self.live.as_ref().and_then(|live| live.card(place.0, &place.1));
+        let known = self.live.as_ref().and_then(|live| live.card_at(place.0, &place.1));
         if !known.is_some_and(|card| is_unchanged(&card.found, &found)) {
             sighting.changed.insert(place, found);
         }
@@ -294,11 +298,11 @@ impl LiveHistory {
             if seen_below.is_some_and(|folder| path.starts_with(folder)) {
                 continue;
             }
-            if self.prompts.iter().any(|log| log.path() == path) {
+            if self.roots.is_prompt_log(path) {
                 sighting.has_new_prompts = true;
                 continue;
             }
-            let Some((root, rel)) = self.roots.locate(path) else {
+            let Some((root, rel)) = self.roots.locate_path(path) else {
                 sighting.is_unclear |= self.roots.is_below_unclear_root(path);
                 continue;
             };
@@ -320,7 +324,7 @@ impl LiveHistory {
                 Ok(meta) if meta.is_symlink() && given.is_dir() => sighting.is_unclear = true,
                 Ok(_) => match std::fs::metadata(&given) {
                     Ok(meta) => {
-                        let found = Found::new(given, rel.clone(), Stat::of(&meta));
+                        let found = Found::from_stat(given, rel.clone(), Stat::of(&meta));
                         self.see((root, rel), found, &mut sighting);
                     }
                     Err(_) => self.lose((root, rel), &mut sighting),
@@ -405,7 +409,7 @@ impl LiveHistory {
         changes.extend(touched.map(|(root, rel)| CardChange { root, rel, now: CardNow::Same }));
         let files: Vec<(RootedPath, Found)> = changed.into_iter().collect();
         let read = |(_, found): &(RootedPath, Found)| -> Result<Card, Problem> {
-            let builder: Builder = reader.read(found)?;
+            let builder: Builder = reader.read_file(found)?;
             let session = builder.finish(&Options { stem: found.stem(), copies: None });
             Ok(Card::of(found.clone(), &session))
         };
@@ -423,23 +427,18 @@ impl LiveHistory {
         if changes.is_empty() {
             return None;
         }
-        Some(self.live.as_mut()?.apply(changes, &mut |found| reader.read(found)))
+        Some(self.live.as_mut()?.apply_changes(changes, &mut |found| reader.read_file(found)))
     }
 
-    /// Reads prompts on; gives the sessions of which only prompts are left, if they may be others.
-    fn refresh_prompts(
+    /// Reads on what was typed.
+    fn read_prompts(
         &mut self,
-        has_new: bool,
-        joined: &GroupJoin,
         work: &mut RefreshWork,
         problems: &mut Vec<Problem>,
-    ) -> Option<Vec<PromptedSession>> {
-        let mut is_other = joined.has_other_sessions;
-        let (store, library) = (&self.history.store, self.live.as_ref()?.library());
-        let aside: HashSet<&SessionId> = self.set_aside.values().collect();
-        let is_known =
-            |id: &SessionId| library.session(id.as_str()).is_some() || aside.contains(id);
-        for (log, root) in self.prompts.iter_mut().zip(self.roots.as_slice()).filter(|_| has_new) {
+    ) -> Vec<PromptNews> {
+        let store = &self.history.store;
+        let mut all = Vec::new();
+        for (log, root) in self.prompts.iter_mut().zip(self.roots.as_slice()) {
             let kept = || match store.exists() {
                 true => {
                     let is_history = |rel: &Path| layout::classify(rel) == FileKind::History;
@@ -451,11 +450,26 @@ impl LiveHistory {
                 Ok(news) => {
                     work.files_read += usize::from(news.bytes > 0);
                     work.bytes_read += news.bytes;
-                    is_other |= news.is_anew || news.sessions.iter().any(|id| !is_known(id));
+                    all.push(news);
                 }
                 Err(problem) => problems.push(problem),
             }
         }
+        all
+    }
+
+    /// The sessions of which only prompts are left, if they may be others than before.
+    fn list_prompts_only(
+        &self,
+        news: &[PromptNews],
+        joined: &GroupJoin,
+    ) -> Option<Vec<PromptedSession>> {
+        let library = self.live.as_ref()?.current_library();
+        let aside: HashSet<&SessionId> = self.set_aside.values().collect();
+        let is_known =
+            |id: &SessionId| library.session(id.as_str()).is_some() || aside.contains(id);
+        let is_news = |news: &PromptNews| news.is_anew || !news.sessions.iter().all(is_known);
+        let is_other = joined.has_other_sessions || news.iter().any(is_news);
         is_other.then(|| list_unknown(&self.prompts, is_known))
     }
 }

@@ -14,6 +14,8 @@ use transcript::side::history::{self, Prompt};
 use transcript::source::Source;
 use transcript::time::Time;
 
+/// The name of the history below a Claude folder.
+pub(super) const PROMPT_LOG: &str = "history.jsonl";
 /// Read at once.
 const BLOCK_BYTES: usize = 4 << 20;
 /// Compared to tell whether the history has grown or is another file.
@@ -89,12 +91,8 @@ pub(super) struct PromptLog {
 }
 
 impl PromptLog {
-    pub(super) fn new(root: &Path) -> Self {
-        Self { path: root.join("history.jsonl"), ..Self::default() }
-    }
-
-    pub(super) fn path(&self) -> &Path {
-        &self.path
+    pub(super) fn of_root(root: &Path) -> Self {
+        Self { path: root.join(PROMPT_LOG), ..Self::default() }
     }
 
     /// Reads what is new; `kept` gives the history where it is not on disk.

@@ -33,7 +33,7 @@ struct HeldFile {
 
 impl FollowingReader {
     /// The facts of a file as it is now.
-    pub fn read(&self, found: &Found) -> Result<Builder, Problem> {
+    pub fn read_file(&self, found: &Found) -> Result<Builder, Problem> {
         let source = found.open()?;
         if source.is_kept() {
             let mut builder = Builder::new();
@@ -137,7 +137,7 @@ mod tests {
         let reader = FollowingReader::default();
         let read = || {
             let found = Found::lone(&path).expect("there");
-            let nodes = reader.read(&found).expect("readable").nodes().len();
+            let nodes = reader.read_file(&found).expect("readable").nodes().len();
             (nodes, reader.take_counts())
         };
         let (nodes, (_, whole)) = read();

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use hashbrown::HashSet;
 use transcript::layout;
 
+use super::prompts::PROMPT_LOG;
+
 /// A Claude folder.
 pub(super) struct LiveRoot {
     pub(super) given: PathBuf,
@@ -26,7 +28,7 @@ pub(super) struct LiveRoots {
 
 impl LiveRoots {
     /// These folders, each by its real path and as it was given.
-    pub(super) fn new(roots: Vec<(PathBuf, &Path)>) -> Self {
+    pub(super) fn of_folders(roots: Vec<(PathBuf, &Path)>) -> Self {
         let root = |(real, given): (PathBuf, &Path)| LiveRoot {
             given: given.to_path_buf(),
             real,
@@ -40,9 +42,17 @@ impl LiveRoots {
     }
 
     /// The Claude folder that a path is in, and the path below it, if transcripts may be there.
-    pub(super) fn locate(&self, path: &Path) -> Option<RootedPath> {
+    pub(super) fn locate_path(&self, path: &Path) -> Option<RootedPath> {
         let mut roots = self.all.iter().enumerate();
         roots.find_map(|(number, root)| Some((number as u32, root.locate(path)?)))
+    }
+
+    /// Whether a path is the history of what was typed.
+    pub(super) fn is_prompt_log(&self, path: &Path) -> bool {
+        let is_in = |root: &LiveRoot| {
+            path.parent().is_some_and(|folder| folder == root.given || folder == root.real)
+        };
+        path.file_name().is_some_and(|name| name == PROMPT_LOG) && self.all.iter().any(is_in)
     }
 
     /// Whether a path is in a Claude folder of which it was not known where its transcripts are.

@@ -105,7 +105,7 @@ impl ChangingHome {
                 let lines = self.some_lines();
                 self.append(&path, &lines);
             }
-            2 | 3 | 4 => {
+            2..=4 => {
                 let session = match self.random.chance(70) {
                     true => path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
                     false => self.some_session(),
@@ -210,7 +210,7 @@ fn follow(seed: u64, steps: usize, has_store: bool) {
     let store = Store::new(dir.path().join("store"));
     let history = History::new(vec![root.clone()], store.clone(), Time(1_800_000_000_000));
     let reader = FollowingReader::default();
-    let mut live = LiveHistory::new(history.clone());
+    let mut live = LiveHistory::follow_history(history.clone());
     let mut home = ChangingHome { root, random: Random::new(seed), changed: BTreeSet::new() };
     let keep = |home: &ChangingHome| {
         let homes = [Home { root: home.root.clone(), look: layout::look(&home.root) }];
@@ -223,7 +223,7 @@ fn follow(seed: u64, steps: usize, has_store: bool) {
     live.refresh(&ChangedPaths::All, &reader);
     for step in 0..=steps {
         let fresh = history.snapshot(&());
-        let now = live.snapshot();
+        let now = live.current_snapshot();
         let (got, want) = (dump_sessions(&now.library), dump_sessions(&fresh.library));
         for (id, want) in &want {
             assert_eq!(got.get(id), Some(want), "seed {seed}, step {step}, session {id}");

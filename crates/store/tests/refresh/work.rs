@@ -40,7 +40,7 @@ impl Followed {
         }
         let store = Store::new(dir.path().join("store"));
         let history = History::new(vec![dir.path().to_path_buf()], store, Time(0));
-        let (mut live, reader) = (LiveHistory::new(history), FollowingReader::default());
+        let (mut live, reader) = (LiveHistory::follow_history(history), FollowingReader::default());
         let (work, problems) = live.refresh(&ChangedPaths::All, &reader);
         assert!(problems.is_empty(), "{problems:?}");
         assert_eq!((work.files_read, work.full_joins, work.full_walks), (sessions, 1, 1));
@@ -60,7 +60,7 @@ impl Followed {
 #[test]
 fn one_line_costs_one_session_of_twenty_thousand() {
     let mut all = Followed::new(SESSIONS);
-    let before = all.live.snapshot();
+    let before = all.live.current_snapshot();
     for number in 1..4 {
         let line = entry("session-77", number);
         let (work, time) = all.append(77, &line);
@@ -76,7 +76,7 @@ fn one_line_costs_one_session_of_twenty_thousand() {
         assert_eq!(work, want);
         println!("one line: {time:?} {work:?}");
     }
-    let now = all.live.snapshot();
+    let now = all.live.current_snapshot();
     let turns = |snapshot: &store::history::LiveSnapshot| {
         snapshot.library.session("session-77").expect("there").facts.turns
     };
@@ -100,13 +100,14 @@ fn a_new_session_and_a_prompt_cost_no_join_of_the_others() {
     let changed = ChangedPaths::Only(BTreeSet::from([path, history.clone()]));
     let (work, _) = all.live.refresh(&changed, &all.reader);
     assert_eq!((work.sessions_joined, work.files_read, work.full_joins), (1, 2, 0), "{work:?}");
-    let prompts =
-        || all.live.snapshot().prompts_only.iter().map(|gone| gone.prompts).collect::<Vec<_>>();
+    let prompts = || {
+        all.live.current_snapshot().prompts_only.iter().map(|gone| gone.prompts).collect::<Vec<_>>()
+    };
     assert_eq!(prompts(), [1]);
     let mut file = fs::OpenOptions::new().append(true).open(&history).expect("opens");
     file.write_all(line.as_bytes()).expect("written");
     let changed = ChangedPaths::Only(BTreeSet::from([history]));
     let (work, _) = all.live.refresh(&changed, &all.reader);
     assert_eq!((work.bytes_read, work.sessions_joined), (line.len() as u64, 0), "read on");
-    assert_eq!(all.live.snapshot().prompts_only[0].prompts, 2);
+    assert_eq!(all.live.current_snapshot().prompts_only[0].prompts, 2);
 }

@@ -68,12 +68,12 @@ pub fn add_again<T: Send>(
 ) -> (Option<u128>, T) {
     let goes = |folder| known_goes(folder).map(move |names| (folder, names));
     let goes: Vec<(&Known<'_>, &[u8])> = known.iter().flat_map(goes).collect();
-    let queue = WorkQueue::new(&goes);
+    let queue = WorkQueue::of_items(&goes);
     let work = || {
         let mut sum = 0_u128;
         while let Some((_, (folder, names))) = queue.take_next() {
             let Some(one) = add_go(folder, names, &of) else {
-                queue.stop();
+                queue.stop_handing_out();
                 return None;
             };
             sum = sum.wrapping_add(one);

@@ -137,7 +137,7 @@ impl Stat {
 
 impl Found {
     /// The file at `path`, which is at `rel` below a Claude folder.
-    pub fn new(path: PathBuf, rel: PathBuf, stat: Stat) -> Self {
+    pub fn from_stat(path: PathBuf, rel: PathBuf, stat: Stat) -> Self {
         let Stat { size, modified, created, inode } = stat;
         Self {
             path,
@@ -219,7 +219,7 @@ impl Found {
         let meta = fs::metadata(path).map_err(|error| Problem::new(path, error))?;
         let rel = path.file_name().map_or_else(PathBuf::new, PathBuf::from);
         let kind = classify_lone(path);
-        Ok(Self { kind, ..Self::new(path.to_path_buf(), rel, Stat::of(&meta)) })
+        Ok(Self { kind, ..Self::from_stat(path.to_path_buf(), rel, Stat::of(&meta)) })
     }
 }
 
@@ -328,7 +328,7 @@ impl Look {
     /// The files and what they are.
     pub fn walk(&self) -> Walk {
         let found = |folder: &Folder, (name, stat): &(OsString, Stat)| {
-            Found::new(folder.path.join(name), folder.rel.join(name), *stat)
+            Found::from_stat(folder.path.join(name), folder.rel.join(name), *stat)
         };
         let all = self.folders.par_iter();
         let files = all.flat_map(|folder| folder.files.par_iter().map(move |f| found(folder, f)));
@@ -465,7 +465,7 @@ fn project_session((folder, rel): &(PathBuf, PathBuf), session: &SessionId) -> W
                     walk = joined(walk, walk_as(&path, &rel));
                 }
             }
-            Ok(meta) => walk.files.push(Found::new(path, rel, Stat::of(&meta))),
+            Ok(meta) => walk.files.push(Found::from_stat(path, rel, Stat::of(&meta))),
         }
     }
     only_of(session, walk)

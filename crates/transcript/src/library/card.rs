@@ -192,7 +192,7 @@ impl Card {
     }
 
     /// Holds the place of a file that was removed.
-    pub(super) fn vacant() -> Self {
+    pub(super) fn new_vacant() -> Self {
         Self::of(Found::unknown(), &Builder::new().finish(&Options::default()))
     }
 

@@ -25,7 +25,7 @@ pub(super) struct Copies {
 }
 
 impl Copies {
-    pub(super) fn of(&self, card: usize) -> Option<&Arc<HashSet<u64>>> {
+    pub(super) fn keys_of(&self, card: usize) -> Option<&Arc<HashSet<u64>>> {
         self.of.get(&card)
     }
 
@@ -33,7 +33,7 @@ impl Copies {
         self.of
     }
 
-    pub(super) fn find(cards: &[Arc<Card>], again: &mut dyn ReadAgain) -> Self {
+    pub(super) fn find_copies(cards: &[Arc<Card>], again: &mut dyn ReadAgain) -> Self {
         let shared = shared(cards);
         let mut in_files: HashMap<usize, HashSet<u64>> = HashMap::new();
         for group in &shared {
@@ -99,8 +99,8 @@ pub(super) fn repeated_keys<I: Iterator<Item = (u64, u32)>>(
     // Nearly all keys stand once: two bits for each tell most of them, and only the rest is sorted.
     let (mut once, mut twice) = (Bits::for_keys(all().count()), Bits::for_keys(all().count()));
     for (key, _) in all() {
-        if once.add(key) {
-            twice.add(key);
+        if once.add_key(key) {
+            twice.add_key(key);
         }
     }
     let mut rest: Vec<(u64, u32)> = all().filter(|&(key, _)| twice.has(key)).collect();
@@ -129,13 +129,13 @@ impl Bits {
         ((at >> 6) as usize, 1 << (at & 63))
     }
 
-    pub(super) fn has(&self, key: u64) -> bool {
+    fn has(&self, key: u64) -> bool {
         let (word, bit) = self.place(key);
         self.words[word] & bit != 0
     }
 
     /// Whether it seemed to be there already.
-    pub(super) fn add(&mut self, key: u64) -> bool {
+    pub(super) fn add_key(&mut self, key: u64) -> bool {
         let was = self.has(key);
         let (word, bit) = self.place(key);
         self.words[word] |= bit;

@@ -33,7 +33,7 @@ pub(super) trait ReadAgain {
     ) -> Result<(Facts, usize), Problem>;
 
     /// What a session says with its entries in other files.
-    fn gather(
+    fn gather_entries(
         &mut self,
         cards: &[Arc<Card>],
         session: &Scattered<'_>,
@@ -60,12 +60,12 @@ impl<F: FnMut(usize, &Card, &HashSet<u64>) -> Result<Session, Problem>> ReadAgai
         Ok(count_session(&self.0(at, card, copies)?))
     }
 
-    fn gather(
+    fn gather_entries(
         &mut self,
         cards: &[Arc<Card>],
         session: &Scattered<'_>,
     ) -> Result<(Facts, Title), Problem> {
-        gather_with(cards, session, |found| scan::read_builder(found))
+        gather_with(cards, session, scan::read_builder)
     }
 }
 
@@ -99,8 +99,8 @@ pub(super) struct Joining {
 
 impl Joining {
     /// The sessions of these files; their order decides where nothing else does.
-    pub(super) fn join(cards: Vec<Arc<Card>>, again: &mut dyn ReadAgain) -> Self {
-        let copies = Copies::find(&cards, again);
+    pub(super) fn join_cards(cards: Vec<Arc<Card>>, again: &mut dyn ReadAgain) -> Self {
+        let copies = Copies::find_copies(&cards, again);
         let mut joining = Self { cards, copies, ..Self::default() };
         joining.problems = joining.copies.count_owned(&mut joining.cards, again);
         joining.collect_sessions();
@@ -164,9 +164,9 @@ impl Joining {
             let found_in: Vec<_> = group.iter().map(|(_, file, count)| (*file, *count)).collect();
             let at = self.position(&group[0].0);
             let own = at.and_then(|at| self.sessions[at].file);
-            let copies = own.and_then(|own| self.copies.of(own));
+            let copies = own.and_then(|own| self.copies.keys_of(own));
             let session = Scattered { id: &group[0].0, own, found_in: &found_in, copies };
-            match again.gather(&self.cards, &session) {
+            match again.gather_entries(&self.cards, &session) {
                 Ok(said) => self.give(group[0].0.clone(), at, said, found_in),
                 Err(problem) => self.problems.push(problem),
             }

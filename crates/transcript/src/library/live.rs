@@ -76,7 +76,7 @@ pub struct LiveLibrary {
 
 impl LiveLibrary {
     /// Joins the transcripts of some Claude folders, each with the number of its folder.
-    pub fn new(files: Vec<(u32, Card)>, read: ReadFile<'_>) -> (Self, GroupJoin) {
+    pub fn join_files(files: Vec<(u32, Card)>, read: ReadFile<'_>) -> (Self, GroupJoin) {
         let mut live = Self {
             library: Library::default(),
             alone: Vec::with_capacity(files.len()),
@@ -100,7 +100,7 @@ impl LiveLibrary {
     }
 
     /// The sessions as they are now.
-    pub fn library(&self) -> &Library {
+    pub fn current_library(&self) -> &Library {
         &self.library
     }
 
@@ -110,13 +110,13 @@ impl LiveLibrary {
     }
 
     /// What was read of a transcript.
-    pub fn card(&self, root: u32, rel: &Path) -> Option<&Card> {
+    pub fn card_at(&self, root: u32, rel: &Path) -> Option<&Card> {
         let slot = self.places.get(&(rel.into(), root))?;
         Some(&self.alone[*slot as usize])
     }
 
     /// The transcripts of a Claude folder at or below a path.
-    pub fn below(&self, root: u32, rel: &Path) -> Vec<PathBuf> {
+    pub fn files_below(&self, root: u32, rel: &Path) -> Vec<PathBuf> {
         let is_below = |path: &OsStr| Path::new(path).starts_with(rel);
         // Between a folder and the files in it others may come: `a-b` is before `a/b`.
         let (start, inside) = (rel.as_os_str().to_owned(), rel.join("").into_os_string());
@@ -131,7 +131,7 @@ impl LiveLibrary {
 
     /// Takes changes over. `read` gives the facts of a file that has to be read again for the
     /// entries that it shares with others.
-    pub fn apply(&mut self, changes: Vec<CardChange>, read: ReadFile<'_>) -> GroupJoin {
+    pub fn apply_changes(&mut self, changes: Vec<CardChange>, read: ReadFile<'_>) -> GroupJoin {
         let (exchanges, touched) = self.take_over(changes);
         if exchanges.is_empty() && touched.is_empty() {
             return GroupJoin::default();
@@ -141,16 +141,16 @@ impl LiveLibrary {
             exchanges.iter().map(|exchange| (exchange.slot, &*exchange.before)).collect();
         let seeds = || changed.iter().chain(&touched).copied();
         let alone = &self.alone;
-        let earlier = self
-            .mentions
-            .group(seeds(), |slot| before.get(&slot).copied().unwrap_or(&alone[slot as usize]));
+        let earlier = self.mentions.find_group(seeds(), |slot| {
+            before.get(&slot).copied().unwrap_or(&alone[slot as usize])
+        });
         let mut ids: HashSet<SessionId> = HashSet::new();
         for card in before.values() {
             ids.extend(card.mentioned_sessions().map(SessionId::new));
         }
-        let has_searched_keys = self.mentions.exchange(&exchanges, &self.alone);
+        let has_searched_keys = self.mentions.exchange_cards(&exchanges, &self.alone);
         let seeds = earlier.into_iter().chain(seeds());
-        let mut group = self.mentions.group(seeds, |slot| &alone[slot as usize]);
+        let mut group = self.mentions.find_group(seeds, |slot| &alone[slot as usize]);
         group.retain(|slot| !self.alone[*slot as usize].is_vacant());
         let joined = self.join_group(&group, &changed, &ids, read);
         GroupJoin { has_searched_keys, ..joined }
@@ -171,7 +171,7 @@ impl LiveLibrary {
                 (CardNow::Removed, Some(slot)) => {
                     self.places.remove(&place);
                     self.vacant.push(slot);
-                    (slot, Card::vacant())
+                    (slot, Card::new_vacant())
                 }
                 (CardNow::Same, Some(slot)) => {
                     touched.insert(slot);
@@ -194,10 +194,10 @@ impl LiveLibrary {
         match free {
             Some(slot) => self.roots[slot as usize] = root,
             None => {
-                let card = Arc::new(Card::vacant());
+                let card = Arc::new(Card::new_vacant());
                 self.alone.push(card.clone());
                 self.roots.push(root);
-                self.library.cards.insert(slot as usize, card);
+                self.library.cards.insert_at(slot as usize, card);
             }
         }
         slot
@@ -229,7 +229,7 @@ impl LiveLibrary {
             changed,
             read,
         };
-        let joined = Joining::join(cards, &mut again);
+        let joined = Joining::join_cards(cards, &mut again);
         self.splice(joined, &slots, changed, ids)
     }
 
@@ -253,26 +253,26 @@ impl LiveLibrary {
             if let Some(from) = card.copied_from {
                 Arc::make_mut(&mut card).copied_from = Some(slots[from] as usize);
             }
-            self.library.cards.replace(slot as usize, card);
+            self.library.cards.replace_at(slot as usize, card);
         }
         for &slot in changed.iter().filter(|slot| self.alone[**slot as usize].is_vacant()) {
-            self.library.cards.replace(slot as usize, self.alone[slot as usize].clone());
+            self.library.cards.replace_at(slot as usize, self.alone[slot as usize].clone());
         }
         for mut item in joined.sessions {
             let renumbered = item.renumber(|at| slots.get(at).map(|slot| *slot as usize));
             renumbered.expect("a join names only its own files");
             ids.remove(&item.id);
             match self.library.sessions.binary_search_by(|known| known.id.cmp(&item.id)) {
-                Ok(at) => self.library.sessions.replace(at, Arc::new(item)),
+                Ok(at) => self.library.sessions.replace_at(at, Arc::new(item)),
                 Err(at) => {
-                    self.library.sessions.insert(at, Arc::new(item));
+                    self.library.sessions.insert_at(at, Arc::new(item));
                     result.has_other_sessions = true;
                 }
             }
         }
         for id in ids {
             if let Ok(at) = self.library.sessions.binary_search_by(|known| known.id.cmp(&id)) {
-                self.library.sessions.remove(at);
+                self.library.sessions.remove_at(at);
                 result.has_other_sessions = true;
             }
         }
@@ -376,7 +376,7 @@ impl ReadAgain for MemoReadAgain<'_> {
         let slot = self.slots[at];
         if !self.changed.contains(&slot)
             && self.has_same_copies(slot, Some(copies))
-            && let Some(before) = self.library.cards.get(slot as usize)
+            && let Some(before) = self.library.cards.item_at(slot as usize)
             // One that could not be read the last time has no copies counted.
             && before.copied > 0
         {
@@ -386,7 +386,7 @@ impl ReadAgain for MemoReadAgain<'_> {
         Ok(count_session(&(self.read)(&card.found)?.finish(&options)))
     }
 
-    fn gather(
+    fn gather_entries(
         &mut self,
         cards: &[Arc<Card>],
         session: &Scattered<'_>,

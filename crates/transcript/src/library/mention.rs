@@ -54,7 +54,7 @@ impl Mentions {
     }
 
     /// The files that are connected with these, directly or through others; `card` gives a file.
-    pub(super) fn group<'c>(
+    pub(super) fn find_group<'c>(
         &self,
         seeds: impl IntoIterator<Item = Slot>,
         card: impl Fn(Slot) -> &'c Card,
@@ -80,7 +80,7 @@ impl Mentions {
 
     /// Takes changes over; `all` are the files after them. Says whether the keys of all files had
     /// to be looked through.
-    pub(super) fn exchange(&mut self, changes: &[CardExchange], all: &[Arc<Card>]) -> bool {
+    pub(super) fn exchange_cards(&mut self, changes: &[CardExchange], all: &[Arc<Card>]) -> bool {
         let mut unsure: HashSet<u64> = HashSet::new();
         for CardExchange { slot, before, after } in changes {
             before.mentioned_sessions().for_each(|id| self.remove_session(id, *slot));
@@ -219,7 +219,7 @@ impl KeyFilter {
         self.keys += 1;
         let mut was = true;
         for part in [key, key.rotate_left(23), key.rotate_left(41)] {
-            was &= self.bits.add(part);
+            was &= self.bits.add_key(part);
         }
         was
     }

@@ -38,12 +38,12 @@ impl<T> SharedList<T> {
     }
 
     /// The item at a place.
-    pub fn get(&self, at: usize) -> Option<&T> {
-        self.get_shared(at).map(|item| &**item)
+    pub fn item_at(&self, at: usize) -> Option<&T> {
+        self.shared_at(at).map(|item| &**item)
     }
 
     /// The item at a place, to be held longer than the list.
-    pub fn get_shared(&self, at: usize) -> Option<&Arc<T>> {
+    pub fn shared_at(&self, at: usize) -> Option<&Arc<T>> {
         if at >= self.length {
             return None;
         }
@@ -66,13 +66,13 @@ impl<T> SharedList<T> {
     }
 
     /// Puts another item at a place that has one.
-    pub(super) fn replace(&mut self, at: usize, item: Arc<T>) {
+    pub(super) fn replace_at(&mut self, at: usize, item: Arc<T>) {
         let (chunk, inside) = self.find_place(at);
         Arc::make_mut(&mut self.chunks[chunk])[inside] = item;
     }
 
     /// Adds an item before the one that is at `at` now.
-    pub(super) fn insert(&mut self, at: usize, item: Arc<T>) {
+    pub(super) fn insert_at(&mut self, at: usize, item: Arc<T>) {
         if self.chunks.is_empty() {
             self.chunks.push(Arc::default());
             self.starts.push(0);
@@ -88,7 +88,7 @@ impl<T> SharedList<T> {
     }
 
     /// Takes the item at a place away.
-    pub(super) fn remove(&mut self, at: usize) {
+    pub(super) fn remove_at(&mut self, at: usize) {
         let (chunk, inside) = self.find_place(at);
         let items = Arc::make_mut(&mut self.chunks[chunk]);
         items.remove(inside);
@@ -181,21 +181,21 @@ mod tests {
             let at = number * 7919 % (plain.len() + 1);
             match number % 5 {
                 3 if at < plain.len() => {
-                    list.remove(at);
+                    list.remove_at(at);
                     plain.remove(at);
                 }
                 4 if at < plain.len() => {
-                    list.replace(at, Arc::new(number));
+                    list.replace_at(at, Arc::new(number));
                     plain[at] = number;
                 }
                 _ => {
-                    list.insert(at, Arc::new(number));
+                    list.insert_at(at, Arc::new(number));
                     plain.insert(at, number);
                 }
             }
         }
         assert!(list.iter().eq(&plain) && list.len() == plain.len());
-        assert!((0..plain.len()).all(|at| list[at] == plain[at] && list.get(at).is_some()));
+        assert!((0..plain.len()).all(|at| list[at] == plain[at] && list.item_at(at).is_some()));
         let sorted: SharedList<usize> = (0..1000).map(|number| number * 2).collect();
         for wanted in 0..2001 {
             let among: Vec<usize> = sorted.iter().copied().collect();
@@ -208,7 +208,7 @@ mod tests {
     fn a_copy_stays_as_it_was_and_shares_the_rest() {
         let before: SharedList<usize> = (0..1000_usize).collect();
         let mut after = before.clone();
-        after.replace(500, Arc::new(0));
+        after.replace_at(500, Arc::new(0));
         assert_eq!((before[500], after[500]), (500, 0));
         let is_shared = |at: usize| Arc::ptr_eq(&before.chunks[at], &after.chunks[at]);
         assert_eq!((0..before.chunks.len()).filter(|at| !is_shared(*at)).count(), 1);
