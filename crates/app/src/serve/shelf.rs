@@ -98,8 +98,8 @@ mod tests {
     /// The sessions of which only prompts are left, as the server and as a command says.
     fn said_twice(desk: &Desk) -> [String; 2] {
         let mut run = desk.run();
-        let library = run.sessions().expect("readable");
-        let anew = run.prompts_only(&library).expect("readable");
+        let library = run.recount.all_sessions().expect("readable");
+        let anew = run.recount.prompts_only(&library).expect("readable");
         [format!("{:?}", &desk.shelf().ghosts[..]), format!("{anew:?}")]
     }
 
