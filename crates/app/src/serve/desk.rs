@@ -137,6 +137,7 @@ impl Desk {
         let locations = Locations {
             claude_dir: self.roots.clone(),
             store: Some(self.store.clone()),
+            current_dir: std::env::current_dir().ok(),
             ..Locations::default()
         };
         match self.redactor {
