@@ -274,7 +274,7 @@ impl Work {
                 break;
             }
             let slot = self.start(&mut batch, &job, &mut packer)?;
-            let mut reading = match EntryReading::new(&job) {
+            let mut reading = match GrowthReader::new(&job) {
                 Ok(reading) => reading,
                 Err(problem) => {
                     self.problems.push(problem);
@@ -420,14 +420,14 @@ impl Packer {
 
 /// What is new of a file, block by block. It ends where the file ended when it was found: what
 /// was written since is for the next time.
-struct EntryReading {
+struct GrowthReader {
     source: Source,
     at: u64,
     end: u64,
     block: Vec<u8>,
 }
 
-impl EntryReading {
+impl GrowthReader {
     fn new(job: &Job) -> Result<Self, Problem> {
         let (at, end) = (job.from, job.found.size);
         Ok(Self { source: job.found.open()?, at, end, block: Vec::new() })
