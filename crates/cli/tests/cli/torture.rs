@@ -143,7 +143,11 @@ impl Torture {
         self.sync("killed");
         let (killed, fresh) = (Store::new(self.store("killed")), Store::new(self.store("fresh")));
         assert_eq!(archive(&killed).verify(|_| {}).unwrap().damage, []);
-        let said = Dump::of(&killed).here();
+        let said = Dump::of(&killed);
+        // A file that was moved and changed between two syncs is a new one for the store, which
+        // then knows more of its session than a fresh store does.
+        let moved = said.sessions_with_gone_files();
+        let said = said.here();
         for found in layout::walk(&self.case.claude()).files {
             let rel = found.rel.to_str().unwrap();
             let bytes = fs::read(&found.path).unwrap();
@@ -151,7 +155,7 @@ impl Torture {
             self.kept.insert(bytes);
         }
         self.sync("fresh");
-        assert_same(&said, &Dump::of(&fresh));
+        assert_same(&said, &Dump::of(&fresh).without_sessions(&moved));
         fs::remove_dir_all(fresh.folder()).unwrap();
         let kept = generations(&killed);
         for bytes in &self.kept {

@@ -303,11 +303,25 @@ impl Dump {
         files.chain(sessions).chain(rows).chain(hits).chain(gone).collect()
     }
 
-    /// Without what is gone, and without sessions of which a file is gone.
-    pub fn here(mut self) -> Self {
+    /// The sessions of which a file is gone.
+    pub fn sessions_with_gone_files(&self) -> BTreeSet<String> {
         let stem = |rel: &String| Path::new(rel).file_stem().map(|s| s.to_string_lossy().into());
-        let old: BTreeSet<String> = self.gone.iter().filter_map(stem).collect();
-        self.sessions.retain(|id, _| !old.contains(id));
+        self.gone.iter().filter_map(stem).collect()
+    }
+
+    /// Without these sessions.
+    pub fn without_sessions(mut self, ids: &BTreeSet<String>) -> Self {
+        self.sessions.retain(|id, _| !ids.contains(id));
+        self
+    }
+
+    /// Without what is gone, and without sessions of which a file is gone.
+    pub fn here(self) -> Self {
+        let old = self.sessions_with_gone_files();
+        self.without_sessions(&old).without_gone_files()
+    }
+
+    fn without_gone_files(mut self) -> Self {
         self.rows.retain(|(_, rel), _| !self.gone.contains(rel));
         self.hits.retain(|(_, rel), _| !self.gone.contains(rel));
         self.gone.clear();
