@@ -1,4 +1,4 @@
-//! What the process is told by its environment: variables, and the names of computer and person.
+//! Environment variables, and the names of this computer and its user.
 
 use std::env;
 use std::path::Path;

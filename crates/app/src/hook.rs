@@ -45,13 +45,13 @@ const FILES: usize = 8;
 /// What a hook answers.
 #[derive(Debug)]
 pub struct HookAnswer {
-    /// What the model is told.
+    /// The text that is added to the model's context.
     pub context: String,
     /// The evidence in it, to be recorded once it has been printed.
     pub given: Option<GivenEvidence>,
 }
 
-/// What the model is told; mostly nothing.
+/// Answers a hook event. Most events have no answer.
 pub fn answer(event: &str, input: &Value, patience: Duration, run: &mut Run) -> Option<HookAnswer> {
     let until = Instant::now() + patience / SHARE;
     let store = run.recount.store().ok()?;

@@ -32,7 +32,7 @@ impl Live {
                 // Something was missed.
                 Err(_) => ChangedPaths::All,
                 Ok(event) if event.need_rescan() => ChangedPaths::All,
-                // To read a file is no change: whoever waits here would wake himself.
+                // Reading a file is not a change: the reader would wake itself up.
                 Ok(event) if event.kind.is_access() => return,
                 Ok(event) => {
                     let paths = event.paths.into_iter().filter(|path| is_worth(path, &watched));

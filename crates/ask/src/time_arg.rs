@@ -30,7 +30,7 @@ pub enum TimeArg {
     DaysBack(i64),
 }
 
-/// Why a text is no time.
+/// Why a text is not a valid time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NoTime;
 

@@ -100,7 +100,7 @@ const MAX_OPEN_TRANSCRIPTS: usize = 32;
 /// same time takes nothing away from it.
 struct Follower {
     roots: Vec<PathBuf>,
-    /// What has happened before is not news.
+    /// Skips events from before the watch began.
     since: Time,
     /// How far each transcript has been read.
     sizes: HashMap<PathBuf, u64>,
@@ -129,7 +129,7 @@ impl Follower {
         all
     }
 
-    /// What was written since the last look, in the order of time.
+    /// The entries written since the last call, in order of time.
     fn look(&mut self, run: &mut Run) -> Vec<SessionEvent> {
         let mut events = Vec::new();
         for found in self.transcripts(run) {

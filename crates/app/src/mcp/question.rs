@@ -214,7 +214,7 @@ pub fn errors(asked: &Errors, run: &mut Run) -> Result<Page, Refusal> {
 }
 
 fn time(text: &str) -> Result<TimeArg, Refusal> {
-    text.parse().map_err(|error| Refusal(format!("`{text}` is no time: {error}")))
+    text.parse().map_err(|error| Refusal(format!("Invalid time `{text}`: {error}")))
 }
 
 fn failure(call: &FailedCall) -> Item {
@@ -304,7 +304,7 @@ impl FileRecord<'_> {
     }
 }
 
-/// What was asked and committed.
+/// Prompts and commits, newest first.
 pub fn timeline(asked: &Sessions, run: &mut Run) -> Result<Page, Refusal> {
     let from = cursor(asked.cursor.as_deref())?;
     let Sessions { project, since, until, .. } = asked;

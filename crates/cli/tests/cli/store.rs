@@ -117,11 +117,8 @@ fn new_lines_are_found_at_once() {
     );
 }
 
-/// A search that would have to read much answers from what there is, and says so.
-#[test]
-fn much_that_is_new_is_read_behind_the_answer() {
-    let case = Case::new(HOME);
-    assert_eq!(first(&case, "harbours").0, "0bbbbbbb");
+/// Adds a session of 42 MB, more than a search waits for, whose last prompt names a lighthouse.
+fn add_large_session(case: &Case) {
     let id = "0ccccccc-0000-4000-8000-000000000003";
     let line = |number: usize, text: &str| {
         format!(
@@ -132,6 +129,14 @@ fn much_that_is_new_is_read_behind_the_answer() {
     let filler = "x".repeat(1 << 20);
     let body: String = (0..40).map(|number| line(number, &filler)).collect();
     case.write(&format!("projects/-w/{id}.jsonl"), &(body + &line(40, "a lighthouse")));
+}
+
+/// A search that would have to read much answers from what there is, and says so.
+#[test]
+fn much_that_is_new_is_read_behind_the_answer() {
+    let case = Case::new(HOME);
+    assert_eq!(first(&case, "harbours").0, "0bbbbbbb");
+    add_large_session(&case);
     let shown = case.run("search harbours --json");
     assert!(shown.starts_with("exit 6\n"), "{shown}");
     assert!(shown.contains("write a poem about"), "{shown}");
@@ -152,16 +157,7 @@ fn much_that_is_new_is_read_behind_the_answer() {
 fn waiting_for_the_sync_gives_a_complete_answer() {
     let case = Case::new(HOME);
     assert_eq!(first(&case, "harbours").0, "0bbbbbbb");
-    let id = "0ccccccc-0000-4000-8000-000000000003";
-    let line = |number: usize, text: &str| {
-        format!(
-            r#"{{"parentUuid":null,"uuid":"c{number}","sessionId":"{id}","timestamp":"2026-04-22T10:00:00.000Z","cwd":"/w","version":"2.1.100","type":"user","message":{{"role":"user","content":"{text}"}}}}
-"#
-        )
-    };
-    let filler = "x".repeat(1 << 20);
-    let body: String = (0..40).map(|number| line(number, &filler)).collect();
-    case.write(&format!("projects/-w/{id}.jsonl"), &(body + &line(40, "a lighthouse")));
+    add_large_session(&case);
     let shown = case.run("search lighthouse --wait --json");
     assert!(shown.starts_with("exit 0\n"), "{shown}");
     assert!(shown.contains("0ccccccc") && !shown.contains("freshness"), "{shown}");
